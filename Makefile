@@ -1,0 +1,31 @@
+# make demo    watch a simulated PUMA 560 weigh what it picks up
+# make test    everything that has to pass: lint, types, tests
+# make lint    lint and types only
+# make clean   remove the environment and all caches
+#
+# The first call creates .venv (see tools/environment). PYTHON=python3.12 chooses the interpreter, 3.10 to 3.13.
+
+# The matrices are small: more threads only wait for each other.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+
+.PHONY: demo test lint clean environment
+
+demo: environment
+	@.venv/bin/inertid demo
+
+test: lint
+	.venv/bin/python -m pytest
+
+lint: environment
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+environment:
+	@PYTHON="$(PYTHON)" tools/environment
+
+clean:
+	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,3 @@
+"""Online identification of what a robot carries and of what it is made of."""
+
+__version__ = "0.1.0"

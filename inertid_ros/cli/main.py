@@ -1,0 +1,75 @@
+"""`inertid`: the nodes, the demonstration and the parameters, for machines with and without the `ros2` command."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from inertid_ros import __version__
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="inertid",
+        description="Identify what a robot carries, live: mass, centre of mass, inertia.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    node = commands.add_parser(
+        "node",
+        help="run the estimator beside a driver",
+        description="Run the ROS 2 node `inertid` (the same as `ros2 run inertid_ros estimator`). "
+        "ROS arguments follow, such as: --ros-args --params-file my_arm.yaml -r wrench:=/ft_sensor/wrench",
+        allow_abbrev=False,
+    )
+    driver = commands.add_parser(
+        "driver",
+        help="run the simulated driver",
+        description="Run the ROS 2 node `simulated_driver`, which stands in for a robot. ROS arguments follow.",
+        allow_abbrev=False,
+    )
+    for subparser in (node, driver):
+        subparser.set_defaults(takes_ros_arguments=True)
+    commands.add_parser(
+        "demo",
+        help="watch a simulated PUMA weigh what it picks up",
+        description="Run simulated driver and estimator as two ROS 2 processes and watch the estimate converge. "
+        "Ends by itself within a minute; the exit code is 0 if the truth is inside the stated uncertainty.",
+        allow_abbrev=False,
+    )
+    parameters = commands.add_parser(
+        "params", help="print all parameters", description="Print every parameter of the node as a commented YAML file."
+    )
+    parameters.add_argument("--markdown", action="store_true", help="as a Markdown table instead")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    parser = make_parser()
+    options, rest = parser.parse_known_args(arguments)
+    if rest and not (getattr(options, "takes_ros_arguments", False) and rest[0] == "--ros-args"):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if options.command == "params":
+        from inertid_ros.settings_docs import parameter_table, template_yaml
+
+        sys.stdout.write(parameter_table() if options.markdown else template_yaml())
+        return 0
+    if options.command == "node":
+        from inertid_ros.ros.estimator_main import main as run_estimator
+
+        return run_estimator(rest)
+    if options.command == "driver":
+        from inertid_ros.ros.driver_main import main as run_driver
+
+        return run_driver(rest)
+    from inertid_ros.cli.demo import main as run_demo
+
+    return run_demo()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

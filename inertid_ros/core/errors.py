@@ -1,0 +1,50 @@
+"""Every error this package raises on purpose. A message says what, where and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class InertidError(Exception):
+    """Root of the tree: catch this to catch everything below."""
+
+
+class SettingError(InertidError):
+    """A parameter has a value that cannot be used."""
+
+    def __init__(self, name: str, value: object, expected: str) -> None:
+        """Name the parameter, the value it had and the values it may have."""
+        super().__init__(f"parameter '{name}' is {value!r}: expected {expected}")
+        self.name = name
+        self.value = value
+        self.expected = expected
+
+
+class RobotDescriptionError(InertidError):
+    """The URDF cannot be read, or is no robot that can be identified."""
+
+
+class UnknownFrameError(RobotDescriptionError):
+    """A frame was asked for that the URDF does not have."""
+
+    def __init__(self, frame: str, known: Sequence[str]) -> None:
+        """Name the frame and list those there are."""
+        super().__init__(f"frame '{frame}' is not in the robot description; it has: {', '.join(known)}")
+        self.frame = frame
+        self.known = tuple(known)
+
+
+class UnsupportedJointError(RobotDescriptionError):
+    """A joint on the way to the sensor has a type that has no single coordinate."""
+
+
+class FileFormatError(InertidError):
+    """A file could be opened, and does not hold what it should."""
+
+
+class FileAccessError(InertidError):
+    """A file cannot be read or written where it was asked for."""
+
+
+class NotIdentifiedError(InertidError):
+    """Something was asked for that the data has not told yet."""

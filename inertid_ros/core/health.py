@@ -1,0 +1,130 @@
+"""What was wrong with the input: how often, since when, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Level = Literal["info", "warning", "error"]
+
+_CATALOGUE: dict[str, tuple[Level, str, str]] = {
+    "not_finite": ("error", "values are NaN or infinite; those samples are left out", "look at the driver"),
+    "wrong_length": (
+        "error",
+        "fewer or more values than names; those messages are left out",
+        "the publisher must send one position for each name",
+    ),
+    "zero_stamp": (
+        "error",
+        "stamps are zero; those samples are left out",
+        "the publisher must fill in header.stamp with the time of measurement",
+    ),
+    "duplicate_stamp": (
+        "warning",
+        "stamps repeat; repeated samples are left out",
+        "look for a second publisher or a driver that republishes old readings",
+    ),
+    "backward_stamp": (
+        "warning",
+        "stamps went backward; those samples are left out",
+        "look for a second publisher or a clock that is being set",
+    ),
+    "jumping_stamp": (
+        "warning",
+        "stamps jumped ahead by more than ten seconds; samples are left out until three in a row agree",
+        "look at the clock that stamps the messages",
+    ),
+    "time_reset": ("info", "time started anew (bag loop, simulation reset); filters were restarted", "nothing"),
+    "gap": ("warning", "no sample for more than 0.15 s; filters were restarted", "look for lost messages or a slow publisher"),
+    "missing_joints": (
+        "error",
+        "joints that move the sensor are in no joint_states message",
+        "publish them, or correct their names in the URDF",
+    ),
+    "unknown_joints": ("info", "joints that do not move the sensor are ignored", "nothing"),
+    "no_joint_state": (
+        "error",
+        "wrenches without joint states around their stamp; those wrenches are left out",
+        "check that joint_states is published, at 10 Hz or more, and stamped by the same clock as the wrench",
+    ),
+    "velocity_unusable": (
+        "warning",
+        "measured velocities contradict the positions; positions are differentiated instead",
+        "look at the velocity field of joint_states: zeros, wrong unit or wrong order",
+    ),
+    "frame_mismatch": (
+        "error",
+        "wrenches are in another frame of the robot than load.sensor_frame; they are left out",
+        "set load.sensor_frame to the frame_id of the wrench, or correct the driver",
+    ),
+    "frame_unknown": (
+        "warning",
+        "the frame_id of the wrench is not in the robot description; load.sensor_frame is used instead",
+        "make sure that load.sensor_frame is where and how the sensor sits",
+    ),
+    "saturated": (
+        "warning",
+        "the wrench stood still at one value while the robot moved",
+        "check the sensor: saturated, disconnected or republished",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HealthItem:
+    """One kind of trouble with one input.
+
+    Attributes:
+        source: "joint_states" or "wrench".
+        code: short name of the trouble.
+        level: how bad it is.
+        count: how often it happened.
+        first_stamp, last_stamp: first and last time, nanoseconds of the data's own clock.
+        detail: what exactly, the last time.
+        message: what it means.
+        remedy: what to do.
+    """
+
+    source: str
+    code: str
+    level: Level
+    count: int
+    first_stamp: int
+    last_stamp: int
+    detail: str
+    message: str
+    remedy: str
+
+
+class Health:
+    """Counts what was wrong, by input and kind."""
+
+    def __init__(self) -> None:
+        """Start with nothing wrong."""
+        self._items: dict[tuple[str, str], list[int | str]] = {}
+
+    def report(self, source: str, code: str, stamp: int, detail: str = "", count: int = 1) -> None:
+        """Count one kind of trouble; the code must be one of the catalogue."""
+        entry = self._items.get((source, code))
+        if entry is None:
+            if code not in _CATALOGUE:
+                raise KeyError(code)
+            self._items[source, code] = [count, stamp, stamp, detail]
+            return
+        entry[0] = int(entry[0]) + count
+        entry[2] = stamp
+        entry[3] = detail
+
+    def clear(self, source: str, code: str) -> None:
+        """Forget one kind of trouble, because it is over."""
+        self._items.pop((source, code), None)
+
+    def items(self) -> tuple[HealthItem, ...]:
+        """List all that was wrong so far, in the order it first happened."""
+        listed = []
+        for (source, code), (count, first, last, detail) in self._items.items():
+            level, message, remedy = _CATALOGUE[code]
+            listed.append(
+                HealthItem(source, code, level, int(count), int(first), int(last), str(detail), message, remedy)
+            )
+        return tuple(listed)

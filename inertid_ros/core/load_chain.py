@@ -1,0 +1,301 @@
+"""The one chain from samples to a load's estimate. Node, replay and tests all drive this one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from inertid_ros.core.alignment import Alignment, Stretch
+from inertid_ros.core.convention import ConventionCheck, Finding
+from inertid_ros.core.errors import NotIdentifiedError
+from inertid_ros.core.feasible import nearest_feasible
+from inertid_ros.core.health import Health, HealthItem
+from inertid_ros.core.load_estimator import LOAD, Event, LoadEstimator
+from inertid_ros.core.load_regressor import build_prediction_map
+from inertid_ros.core.load_rows import make_load_rows
+from inertid_ros.core.parameter_state import ParameterState, judge_parameters
+from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
+from inertid_ros.core.robot import Robot
+from inertid_ros.core.settings import Settings
+from inertid_ros.core.standstill_noise import StandstillNoise
+from inertid_ros.core.tool import Tool, subtract
+
+Sign = Literal["on_load", "on_sensor"]
+
+SLOT = 20_000_000
+"""Decisions are taken once in so many nanoseconds of stamps, never once per block."""
+
+
+class LoadOutput(NamedTuple):
+    """What came out for each wrench that could be paired.
+
+    Attributes:
+        stamps: (N,) nanoseconds, the wrenches' own.
+        predicted: (N, 6) wrench of the load and the bias, in the driver's sign.
+        residual: (N, 6) measured less predicted: the contact wrench, in the driver's sign.
+        events: what happened to the load.
+    """
+
+    stamps: IntArray
+    predicted: FloatArray
+    residual: FloatArray
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadEstimate:
+    """All that is known of the load.
+
+    Attributes:
+        stamp: of the newest wrench used, nanoseconds; 0 before the first.
+        sensor_frame: frame of all that follows.
+        sign: which wrench the driver publishes, None while that cannot be told.
+        parameters: (10,) of the load alone, the tool subtracted.
+        covariance: (10, 10), including the tool's.
+        feasible: (10,) nearest parameters of a possible rigid body, in the information metric.
+        states: for each parameter, whether it can be trusted.
+        bias: (6,) of the sensor, in the driver's sign.
+        bias_covariance: (6, 6).
+        noise_density: (6,) N/sqrt(Hz) and Nm/sqrt(Hz) at standstill.
+        noise_calibrated: whether the robot has stood still long enough to measure it.
+        misfit: variance of the innovations over what noise explains; 1 if the model is perfect.
+        mode: "waiting" before the first row, then "free", "disturbed" or "contact"; "paused" while paused.
+        findings: what the data says against the configuration.
+        rows: how many rows have been folded in.
+    """
+
+    stamp: int
+    sensor_frame: str
+    sign: Sign | None
+    parameters: FloatArray
+    covariance: FloatArray
+    feasible: FloatArray
+    states: tuple[ParameterState, ...]
+    bias: FloatArray
+    bias_covariance: FloatArray
+    noise_density: FloatArray
+    noise_calibrated: bool
+    misfit: float
+    mode: str
+    findings: tuple[Finding, ...]
+    rows: int
+
+
+class LoadChain:
+    """Stamps, joints, kinematics, rows, information, decisions: put together for one wrist sensor."""
+
+    def __init__(self, robot: Robot, settings: Settings, sensor_frame: str | None = None) -> None:
+        """Build the chain for a robot.
+
+        Args:
+            robot: the robot.
+            settings: all parameters.
+            sensor_frame: frame of the wrenches; the configured one if None.
+
+        Raises:
+            UnknownFrameError, UnsupportedJointError: if the frame is not there or cannot be used.
+        """
+        self.settings = settings
+        self.sensor_frame = settings.load.sensor_frame if sensor_frame is None else sensor_frame
+        path = robot.path_to(self.sensor_frame)
+        gravity = np.array(settings.gravity)
+        self._frames = set(robot.frame_names)
+        self._health = Health()
+        self._alignment = Alignment(path, settings.load.wrench_delay, self._health)
+        self._rows = make_load_rows(path, gravity, settings.load)
+        self._estimator = LoadEstimator(settings.load, self._rows.noise_bandwidth)
+        self._map = build_prediction_map(self._estimator.unknowns)
+        self._noise = StandstillNoise(settings.load.noise_floor_force, settings.load.noise_floor_torque)
+        self._convention = ConventionCheck()
+        self._sign: Sign | None = None
+        self._slot = -1
+        self._stamp = 0
+        self._paused = False
+        self.tool: Tool | None = None
+
+    def push_joints(self, block: JointBlock) -> None:
+        """Take joint states of one publisher; never raises for bad data."""
+        self._alignment.push_joints(block)
+
+    def push_wrenches(self, block: WrenchBlock) -> None:
+        """Take wrenches; never raises for bad data."""
+        if block.frame != self.sensor_frame and len(block.stamps):
+            if block.frame in self._frames:
+                detail = f"wrench in '{block.frame}', load.sensor_frame is '{self.sensor_frame}'"
+                self._health.report("wrench", "frame_mismatch", int(block.stamps[-1]), detail, len(block.stamps))
+                return
+            detail = f"frame_id '{block.frame}'"
+            self._health.report("wrench", "frame_unknown", int(block.stamps[-1]), detail, len(block.stamps))
+        self._alignment.push_wrenches(block)
+
+    def process(self) -> LoadOutput:
+        """Carry everything that can be paired through the chain."""
+        stretches = self._alignment.process()
+        if not stretches:
+            return _EMPTY
+        predicted, events = [], []
+        for stretch in stretches:
+            predicted.append(self._process_stretch(stretch, events))
+        if len(stretches) == 1:
+            stamps, wrenches, prediction = stretch.stamps, stretch.wrenches, predicted[0]
+        else:
+            stamps = np.concatenate([stretch.stamps for stretch in stretches])
+            wrenches = np.concatenate([stretch.wrenches for stretch in stretches])
+            prediction = np.concatenate(predicted)
+        self._stamp = int(stamps[-1])
+        return LoadOutput(stamps, prediction, wrenches - prediction, tuple(events))
+
+    def _process_stretch(self, stretch: Stretch, events: list[Event]) -> FloatArray:
+        """Predictions (N, 6) of a stretch; estimates are updated on the way."""
+        picked = self._pick_slots(stretch.stamps)
+        features, rows = self._rows.process(stretch, picked)
+        predicted = np.empty((len(features), 6))
+        done = 0
+        for position, row in zip(picked.tolist(), rows, strict=True):
+            self._carry_on(stretch, features, predicted, done, position)
+            done = position
+            restart, event = self._take_row(float(stretch.times[position]), row)
+            if event is not None:
+                events.append(event)
+            if restart:
+                self._rows.start_anew()
+                done = position + 1
+                self._carry_on(stretch, features, predicted, position, done)
+                if done < len(features):
+                    predicted[done:] = self._process_stretch(stretch.rest(done), events)
+                return predicted
+        self._carry_on(stretch, features, predicted, done, len(features))
+        return predicted
+
+    def _carry_on(self, stretch: Stretch, features: FloatArray, predicted: FloatArray, start: int, stop: int) -> None:
+        """Predict the samples of one slot, and measure noise on them."""
+        if start == stop:
+            return
+        np.matmul(features[start:stop], self._map, out=predicted[start:stop])
+        self._noise.process(
+            stretch.stamps[start:stop],
+            stretch.positions[start:stop],
+            stretch.wrenches[start:stop],
+            stretch.starts_anew and start == 0,
+        )
+
+    def _pick_slots(self, stamps: IntArray) -> IntArray:
+        """Indices of the samples that are the first of their slot."""
+        if len(stamps) == 1:
+            slot = int(stamps[0]) // SLOT
+            picked = _FIRST if slot != self._slot else _NONE
+            self._slot = slot
+            return picked
+        slots = stamps // SLOT
+        picked = np.flatnonzero(np.diff(slots, prepend=self._slot))
+        self._slot = int(slots[-1])
+        return picked
+
+    def _take_row(self, time: float, row: FloatArray) -> tuple[bool, Event | None]:
+        if self._paused or row[12] <= 0.0:
+            return False, None
+        self._convention.take(row)
+        restart, event = self._estimator.process_row(time, row, self._noise.density)
+        if self._estimator.mode != "free":
+            self._noise.discard_run()
+        self._map = build_prediction_map(self._estimator.unknowns)
+        return restart, event
+
+    def estimate(self) -> LoadEstimate:
+        """All that is known by now."""
+        estimator = self._estimator
+        covariance = estimator.misfit * estimator.main.covariance()
+        sign = self._find_sign(estimator.unknowns[0], covariance[0, 0])
+        factor = -1.0 if sign == "on_sensor" else 1.0
+        parameters, load_covariance = factor * estimator.unknowns[:LOAD], covariance[:LOAD, :LOAD]
+        if self.tool is not None:
+            parameters, load_covariance = subtract(parameters, load_covariance, self.tool)
+        mode = "paused" if self._paused else "waiting" if estimator.rows == 0 else estimator.mode
+        return LoadEstimate(
+            stamp=self._stamp,
+            sensor_frame=self.sensor_frame,
+            sign=sign,
+            parameters=parameters,
+            covariance=load_covariance,
+            feasible=nearest_feasible(parameters, np.linalg.inv(load_covariance)),
+            states=judge_parameters(parameters, load_covariance),
+            bias=estimator.unknowns[LOAD:],
+            bias_covariance=covariance[LOAD:, LOAD:],
+            noise_density=np.sqrt(self._noise.density),
+            noise_calibrated=self._noise.is_calibrated,
+            misfit=estimator.misfit,
+            mode=mode,
+            findings=self._convention.findings() + self._find_contradictions(sign, covariance),
+            rows=estimator.rows,
+        )
+
+    def _find_sign(self, mass: float, variance: float) -> Sign | None:
+        """The configured sign, or the one that makes the mass positive once the mass is beyond doubt."""
+        configured = self.settings.load.wrench_sign
+        if configured == "on_load" or configured == "on_sensor":
+            return "on_sensor" if configured == "on_sensor" else "on_load"
+        if abs(mass) > max(0.05, 10.0 * np.sqrt(variance)):
+            self._sign = "on_load" if mass > 0 else "on_sensor"
+        return self._sign
+
+    def _find_contradictions(self, sign: Sign | None, covariance: FloatArray) -> tuple[Finding, ...]:
+        """A negative mass under a configured sign, and a bias that is the weight of the load."""
+        unknowns = self._estimator.unknowns
+        mass = -unknowns[0] if sign == "on_sensor" else unknowns[0]
+        deviation = float(np.sqrt(covariance[0, 0]))
+        if sign is not None and mass < -max(0.1, 10.0 * deviation):
+            other = "on_load" if sign == "on_sensor" else "on_sensor"
+            message = f"with wrench_sign {sign} the mass is {mass:.3f} kg: set load.wrench_sign to {other}, or to auto"
+            return (Finding("error", "sign_contradicted", message),)
+        weight = mass * float(np.linalg.norm(self.settings.gravity))
+        bias = float(np.linalg.norm(unknowns[LOAD : LOAD + 3]))
+        if weight > 2.0 and deviation < 0.05 * mass and abs(bias - weight) < 0.05 * weight:
+            moment = np.cross(unknowns[1:4] / unknowns[0], unknowns[LOAD : LOAD + 3])
+            if np.linalg.norm(moment - unknowns[LOAD + 3 :]) < 0.05 * weight * 0.1:
+                return (_TARED,)
+        return ()
+
+    def pause(self, paused: bool) -> None:
+        """Stop or resume learning; predictions go on."""
+        self._paused = paused
+
+    def reset(self) -> None:
+        """Forget the load, the bias and the findings; the tool and the noise calibration stay."""
+        self._estimator.reset()
+        self._convention = ConventionCheck()
+        self._rows.start_anew()
+        self._sign = None
+        self._map = build_prediction_map(self._estimator.unknowns)
+
+    def capture_tool(self) -> Tool:
+        """Keep what is carried now as the tool; from then on the load is what comes on top of it.
+
+        Raises:
+            NotIdentifiedError: while mass or centre of mass of what is carried are not known.
+        """
+        self.tool, before = None, self.tool
+        estimate = self.estimate()
+        unknown = [name for name, state in zip(("mass", "mcx", "mcy", "mcz"), estimate.states, strict=False) if state != "known"]
+        if unknown or estimate.sign is None:
+            self.tool = before
+            what = ", ".join(unknown) or "the sign of the wrench"
+            raise NotIdentifiedError(f"the tool is not identified yet ({what}): turn the sensor into more poses, then capture it")
+        self.tool = Tool(estimate.parameters, estimate.covariance, self.sensor_frame)
+        return self.tool
+
+    @property
+    def health(self) -> tuple[HealthItem, ...]:
+        """What was wrong with the input so far."""
+        return self._health.items()
+
+
+_EMPTY = LoadOutput(np.empty(0, dtype=np.int64), np.empty((0, 6)), np.empty((0, 6)), ())
+_FIRST = np.array([0])
+_NONE = np.array([], dtype=np.int64)
+_TARED = Finding(
+    "info",
+    "tared",
+    "the sensor was zeroed with the load on it: its bias is the load's weight. The estimate accounts for it",
+)

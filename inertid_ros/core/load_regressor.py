@@ -1,0 +1,88 @@
+"""The load's equation of motion, linear in its ten parameters and the six sensor biases (paper, eq. 8).
+
+In the sensor frame, with a the acceleration of its origin less gravity, h = m c and I about the origin:
+
+    f = m a + dw x h + w x (w x h) + b_f
+    n = h x a + I dw + w x (I w)   + b_n
+
+Everything that depends on the motion enters through thirteen numbers, the features
+[a (3), dw (3), wx wx, wx wy, wx wz, wy wy, wy wz, wz wz, 1], and linearly so. The regressor is therefore one constant
+tensor times the features, whatever linear filter both sides have gone through.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inertid_ros.core.records import FloatArray
+
+FEATURES = 13
+UNKNOWNS = 16
+
+
+def _skew(v: FloatArray) -> FloatArray:
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+
+
+def _times_inertia(v: FloatArray) -> FloatArray:
+    """The (3, 6) matrix that gives I v from [Ixx, Ixy, Ixz, Iyy, Iyz, Izz]."""
+    x, y, z = v
+    return np.array([[x, y, z, 0.0, 0.0, 0.0], [0.0, x, 0.0, y, z, 0.0], [0.0, 0.0, x, 0.0, y, z]])
+
+
+def _quadratic_terms(i: int, j: int) -> tuple[FloatArray, FloatArray]:
+    """What w_i w_j multiplies: (3, 3) of w x (w x h) and (3, 6) of w x (I w), both symmetric in i and j."""
+    e = np.eye(3)
+    pairs = {(i, j), (j, i)}
+    force = sum((_skew(e[p]) @ _skew(e[q]) for p, q in pairs), start=np.zeros((3, 3)))
+    moment = sum((_skew(e[p]) @ _times_inertia(e[q]) for p, q in pairs), start=np.zeros((3, 6)))
+    return force, moment
+
+
+def _build_tensor() -> FloatArray:
+    tensor = np.zeros((FEATURES, 6, UNKNOWNS))
+    for k, e in enumerate(np.eye(3)):
+        tensor[k, :3, 0] = e
+        tensor[k, 3:, 1:4] = -_skew(e)
+        tensor[3 + k, :3, 1:4] = _skew(e)
+        tensor[3 + k, 3:, 4:10] = _times_inertia(e)
+    for k, (i, j) in enumerate(((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))):
+        tensor[6 + k, :3, 1:4], tensor[6 + k, 3:, 4:10] = _quadratic_terms(i, j)
+    tensor[12, :, 10:] = np.eye(6)
+    return tensor
+
+
+_TENSOR = _build_tensor()
+_ROWS = np.ascontiguousarray(_TENSOR.reshape(FEATURES, 6 * UNKNOWNS))
+_MAPS = np.ascontiguousarray(_TENSOR.reshape(FEATURES * 6, UNKNOWNS))
+
+
+def build_regressor(features: FloatArray) -> FloatArray:
+    """Regressor (6, 16) of one row of features (13,), for [phi (10), bias (6)]."""
+    return (features @ _ROWS).reshape(6, UNKNOWNS)
+
+
+def build_prediction_map(unknowns: FloatArray) -> FloatArray:
+    """The (13, 6) matrix M with wrench = features @ M, for [phi (10), bias (6)]."""
+    return (_MAPS @ unknowns).reshape(FEATURES, 6)
+
+
+def _build_products() -> FloatArray:
+    """(36, 9) matrix from the outer product of a twist [v, w] to [w x v (3), w_i w_j (6)]."""
+    products = np.zeros((6, 6, 9))
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        products[3 + i, j, k] = 1.0
+        products[3 + j, i, k] = -1.0
+    for k, (i, j) in enumerate(((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))):
+        products[3 + i, 3 + j, 3 + k] = 1.0
+    return products.reshape(36, 9)
+
+
+_PRODUCTS = _build_products()
+
+
+def compute_products(twist: FloatArray) -> FloatArray:
+    """[w x v (3), wx wx, wx wy, wx wz, wy wy, wy wz, wz wz] for (N, 6) twists [v, w]; the result is (N, 9)."""
+    outer = twist[:, :, None] * twist[:, None, :]
+    return np.asarray(outer.reshape(-1, 36) @ _PRODUCTS)

@@ -1,0 +1,113 @@
+"""A robot as its URDF describes it: joints by name, frames by name, and a pinocchio model of the way to one frame."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from inertid_ros.core.errors import RobotDescriptionError, UnknownFrameError, UnsupportedJointError
+from inertid_ros.core.records import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class FramePath:
+    """The joints between the root and one frame, and a model of them in which the frame is the last joint.
+
+    Attributes:
+        frame: name of the frame.
+        joint_names: the joints that move the frame, in the order of the model's coordinates.
+        is_angle: per joint, whether its coordinate is an angle (and may jump by 2 pi) rather than a length.
+        model: pinocchio model of those joints, each with one coordinate, plus one joint that is never moved and whose
+            frame is the frame asked for, so that kinematics can be read off it without a further call.
+    """
+
+    frame: str
+    joint_names: tuple[str, ...]
+    is_angle: tuple[bool, ...]
+    model: pin.Model
+
+
+class Robot:
+    """A URDF, checked and turned into a pinocchio model with one coordinate for each joint."""
+
+    def __init__(self, model: pin.Model) -> None:
+        """Keep a model; use `from_urdf` to make one."""
+        self.model = model
+
+    @classmethod
+    def from_urdf(cls, text: str) -> Robot:
+        """Read a URDF.
+
+        `continuous` joints become `revolute` ones, since pinocchio would give them two coordinates.
+
+        Raises:
+            RobotDescriptionError: if the text is no URDF, or one without joints.
+        """
+        try:
+            root = ElementTree.fromstring(text)
+        except ElementTree.ParseError as error:
+            raise RobotDescriptionError(f"the robot description is not well-formed XML: {error}") from None
+        if root.tag != "robot":
+            raise RobotDescriptionError(f"the robot description's root element is <{root.tag}>, not <robot>")
+        for joint in root.iter("joint"):
+            if joint.get("type") == "continuous":
+                joint.set("type", "revolute")
+                for limit in joint.findall("limit"):
+                    joint.remove(limit)
+                ElementTree.SubElement(
+                    joint, "limit", {"lower": "-1e9", "upper": "1e9", "velocity": "1e9", "effort": "1e9"}
+                )
+        try:
+            model = pin.buildModelFromXML(ElementTree.tostring(root, encoding="unicode"))
+        except (RuntimeError, ValueError) as error:
+            raise RobotDescriptionError(f"the robot description cannot be used: {str(error).strip()}") from None
+        if model.njoints < 2:
+            raise RobotDescriptionError("the robot description has no joint that moves")
+        return cls(model)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints that move."""
+        return tuple(self.model.names[1:])
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Names of the links, which are the frames a sensor can be in."""
+        return tuple(frame.name for frame in self.model.frames if frame.type == pin.FrameType.BODY)
+
+    def path_to(self, frame: str) -> FramePath:
+        """Model the way from the root to a frame; the joints that do not move the frame are left out.
+
+        Raises:
+            UnknownFrameError: if there is no such frame.
+            UnsupportedJointError: if a joint on the way has not exactly one coordinate, or if there is none.
+        """
+        if frame not in self.frame_names:
+            raise UnknownFrameError(frame, self.frame_names)
+        parent = self.model.frames[self.model.getFrameId(frame)].parentJoint
+        path = [index for index in self.model.supports[parent] if index > 0]
+        if not path:
+            raise UnsupportedJointError(f"no joint moves frame '{frame}': a load cannot be identified there")
+        for index in path:
+            joint = self.model.joints[index]
+            if joint.nq != 1 or joint.nv != 1:
+                raise UnsupportedJointError(
+                    f"joint '{self.model.names[index]}' on the way to '{frame}' is a {joint.shortname()}: "
+                    "only revolute, continuous, prismatic and fixed joints are supported"
+                )
+        locked = [index for index in range(1, self.model.njoints) if index not in path]
+        model = pin.buildReducedModel(self.model, locked, pin.neutral(self.model))
+        names = tuple(model.names[1:])
+        is_angle = tuple("P" not in model.joints[index].shortname()[len("JointModel") :] for index in range(1, len(names) + 1))
+        placed = model.frames[model.getFrameId(frame)]
+        model.addJoint(placed.parentJoint, pin.JointModelRX(), placed.placement, frame + "_origin")
+        return FramePath(frame, names, is_angle, model)
+
+
+def rotation_to_vertical(gravity: FloatArray) -> FloatArray:
+    """Rotation that turns the direction opposite to gravity into the z axis, (3, 3)."""
+    up = -np.asarray(gravity, dtype=float) / np.linalg.norm(gravity)
+    return np.asarray(pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0])).matrix())

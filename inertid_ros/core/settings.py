@@ -1,0 +1,220 @@
+"""The one source of every parameter: type, default, range, unit and meaning.
+
+The node declares and validates its ROS parameters from here, `config/template.yaml` and the table in the README are
+generated from here, and offline tools read the same YAML through here. Dotted names are nested dataclasses.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_type_hints
+
+import numpy as np
+
+from inertid_ros.core.errors import SettingError
+
+SettingType = Literal["bool", "int", "float", "str", "float_list", "str_list"]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingInfo:
+    """What is known of one parameter besides its value."""
+
+    name: str
+    type: SettingType
+    default: Any
+    unit: str
+    description: str
+    minimum: float | None
+    maximum: float | None
+    choices: tuple[str, ...]
+    length: int | None
+
+    def describe_range(self) -> str:
+        """Say in words which values are allowed."""
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        if self.minimum is not None and self.maximum is not None:
+            return f"{self.minimum:g} to {self.maximum:g}"
+        if self.length is not None:
+            return f"{self.length} finite numbers"
+        return "any"
+
+    def check(self, value: Any) -> Any:
+        """Return the value in its own type, or raise SettingError naming the range.
+
+        An integer is taken where a float is expected, nothing else is converted.
+        """
+        kind = {"bool": bool, "int": int, "float": float, "str": str, "float_list": list, "str_list": list}[self.type]
+        if self.type == "float" and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if self.type in ("float_list", "str_list") and not isinstance(value, (str, bytes)):
+            try:
+                value = list(value)
+            except TypeError:
+                pass
+        wrong_type = not isinstance(value, kind) or (kind is int and isinstance(value, bool))
+        if wrong_type:
+            raise SettingError(self.name, value, f"a {self.type.replace('_', ' ')} ({self.describe_range()})")
+        if self.type == "float_list":
+            value = self._check_floats(value)
+        if self.type in ("int", "float"):
+            self._check_bounds(value)
+        if self.choices:
+            for item in value if self.type == "str_list" else [value]:
+                if item not in self.choices:
+                    raise SettingError(self.name, value, self.describe_range())
+        return value
+
+    def _check_bounds(self, value: float) -> None:
+        low, high = self.minimum, self.maximum
+        outside = (low is not None and value < low) or (high is not None and value > high)
+        if outside or not np.isfinite(value):
+            raise SettingError(self.name, value, self.describe_range())
+
+    def _check_floats(self, value: list[Any]) -> list[float]:
+        try:
+            numbers = [float(item) for item in value]
+        except (TypeError, ValueError):
+            raise SettingError(self.name, value, self.describe_range()) from None
+        if not np.all(np.isfinite(numbers)) or (self.length is not None and len(numbers) != self.length):
+            raise SettingError(self.name, value, self.describe_range())
+        return numbers
+
+
+def setting(
+    default: Any,
+    description: str,
+    unit: str = "",
+    minimum: float | None = None,
+    maximum: float | None = None,
+    choices: tuple[str, ...] = (),
+    length: int | None = None,
+) -> Any:
+    """Declare one parameter as a dataclass field."""
+    metadata = {
+        "description": description,
+        "unit": unit,
+        "minimum": minimum,
+        "maximum": maximum,
+        "choices": choices,
+        "length": length,
+    }
+    if isinstance(default, list):
+        return field(default_factory=lambda: list(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSettings:
+    """How the load on a wrist sensor is identified."""
+
+    sensor_frame: str = setting(
+        "",
+        "Frame of the URDF in which the wrench is measured. Empty: the frame_id of the wrench messages.",
+    )
+    wrench_sign: str = setting(
+        "auto",
+        "Which wrench the driver publishes: the one the sensor exerts on the load (on_load), the one the load exerts "
+        "on the sensor (on_sensor), or whichever of the two gives the load a positive mass (auto).",
+        choices=("auto", "on_load", "on_sensor"),
+    )
+    method: str = setting(
+        "filtered",
+        "Regressor without accelerations by filtering (filtered), with filtered and differentiated joint positions as "
+        "in the 1986 paper (differentiated), or integrated over a window, eq. 25-27 of it (integral).",
+        choices=("filtered", "differentiated", "integral"),
+    )
+    filter_cutoff: float = setting(
+        30.0, "First low-pass of the filtered method, the one that removes accelerations.", "rad/s", 1.0, 1000.0
+    )
+    smoothing_cutoff: float = setting(
+        50.0, "Second low-pass of the filtered method, on both sides of the equation.", "rad/s", 1.0, 3000.0
+    )
+    differentiation_cutoff: float = setting(
+        207.0, "Low-pass of the differentiated method (207 rad/s is the paper's 33 Hz).", "rad/s", 1.0, 3000.0
+    )
+    integral_window: float = setting(0.3, "Window of the integral method.", "s", 0.04, 10.0)
+    wrench_delay: float = setting(
+        0.0, "How much later than the joint states the wrench is stamped or filtered.", "s", -0.2, 0.2
+    )
+    noise_floor_force: float = setting(
+        0.002, "Smallest force noise density believed, whatever standstill shows.", "N/sqrt(Hz)", 1e-9, 100.0
+    )
+    noise_floor_torque: float = setting(
+        1e-4, "Smallest moment noise density believed, whatever standstill shows.", "Nm/sqrt(Hz)", 1e-9, 100.0
+    )
+    bias_drift_force: float = setting(
+        0.002, "How fast the force bias of the sensor may wander.", "N/sqrt(s)", 0.0, 100.0
+    )
+    bias_drift_torque: float = setting(
+        1e-4, "How fast the moment bias of the sensor may wander.", "Nm/sqrt(s)", 0.0, 100.0
+    )
+    gate: float = setting(
+        6.0,
+        "A wrench further than this many standard deviations from the prediction is a contact or a new load.",
+        "",
+        3.0,
+        100.0,
+    )
+    contact_force: float = setting(
+        1.0, "A force closer than this to the prediction is never taken for a contact or a new load.", "N", 0.0, 1000.0
+    )
+    contact_torque: float = setting(
+        0.1, "A moment closer than this to the prediction is never taken for a contact or a new load.", "Nm", 0.0, 100.0
+    )
+    tool_file: str = setting(
+        "", "YAML written by ~/save or ~/capture_tool whose tool is subtracted from the start. Empty: none."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All parameters of the node; the offline tools take the same."""
+
+    estimators: list[str] = setting(["load"], "What is identified.", choices=("load",))
+    urdf: str = setting("", "Path of the URDF. Empty: the topic robot_description.")
+    gravity: list[float] = setting([0.0, 0.0, -9.80665], "Gravity in the root frame of the URDF.", "m/s^2", length=3)
+    autostart: bool = setting(True, "Configure and activate without being asked.")
+    estimate_rate: float = setting(10.0, "How often estimates and markers are published.", "Hz", 0.1, 50.0)
+    output_reliability: str = setting(
+        "best_effort",
+        "QoS of the predicted and residual wrench, which are sent at the wrench's rate.",
+        choices=("best_effort", "reliable"),
+    )
+    save_directory: str = setting("", "Where ~/save and ~/capture_tool write. Empty: the current directory.")
+    load: LoadSettings = field(default_factory=LoadSettings)
+
+    @classmethod
+    def from_flat(cls, values: Mapping[str, Any]) -> Settings:
+        """Build checked settings from dotted names; a name that is no parameter raises SettingError."""
+        known = {info.name: info for info in iterate_settings()}
+        for name in values:
+            if name not in known:
+                raise SettingError(name, values[name], "one of the parameters: " + ", ".join(known))
+        checked = {name: known[name].check(value) for name, value in values.items()}
+        top = {name: value for name, value in checked.items() if "." not in name}
+        load = {name[5:]: value for name, value in checked.items() if name.startswith("load.")}
+        return cls(**top, load=LoadSettings(**load))
+
+
+def iterate_settings(owner: type = Settings, prefix: str = "") -> Iterator[SettingInfo]:
+    """Walk over all parameters in the order of their declaration, nested ones by dotted name."""
+    names: dict[Any, SettingType] = {
+        bool: "bool",
+        int: "int",
+        float: "float",
+        str: "str",
+        list[float]: "float_list",
+        list[str]: "str_list",
+    }
+    hints = get_type_hints(owner)
+    for item in dataclasses.fields(owner):
+        hint = hints[item.name]
+        if dataclasses.is_dataclass(hint):
+            yield from iterate_settings(hint, f"{prefix}{item.name}.")  # type: ignore[arg-type]
+            continue
+        default = item.default_factory() if item.default is dataclasses.MISSING else item.default  # type: ignore[misc]
+        yield SettingInfo(prefix + item.name, names[hint], default, **item.metadata)

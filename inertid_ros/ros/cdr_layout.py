@@ -1,0 +1,148 @@
+"""Where the numbers lie in a serialised message, learnt from one message and checked on every later one.
+
+A driver sends the same names and lengths a thousand times a second; only the stamp and the numbers change. A layout
+remembers every other byte, so that a later message is decoded by one comparison and a view. Plain CDR (version 1) is
+understood in both byte orders. Alignment counts from the end of the four bytes of encapsulation; what lies in the gaps
+is not initialised by Fast CDR and is never compared.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+ENCAPSULATION_SIZE = 4
+Records = np.ndarray[tuple[int], np.dtype[np.void]]
+_BYTE_ORDERS = {b"\x00\x00": ">", b"\x00\x01": "<"}
+
+
+class LayoutError(ValueError):
+    """The bytes are no plain CDR message of the expected type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What all messages that look like the one it was learnt from have in common.
+
+    Attributes:
+        strings: the text of the message: frame_id, then joint names.
+        lengths: how many numbers each field has, in the order of `fields`.
+        dtype: one record a message, with `sec`, `nanosec` and the fields as (length,) of float64.
+        mask: 1 in each bit that must not differ, as a little-endian integer over the whole message.
+        fixed: the bits under the mask.
+    """
+
+    strings: tuple[str, ...]
+    lengths: tuple[int, ...]
+    dtype: np.dtype[np.void]
+    mask: int
+    fixed: int
+
+    def matches(self, data: bytes) -> bool:
+        """Tell whether a message differs from the one learnt from in nothing but stamp, numbers and gaps."""
+        return len(data) == self.dtype.itemsize and int.from_bytes(data, "little") & self.mask == self.fixed
+
+
+class LayoutReader:
+    """Walks once over a serialised message and notes what is where; every length is checked against the data."""
+
+    def __init__(self, data: bytes) -> None:
+        """Read the encapsulation; LayoutError for anything but plain CDR."""
+        self._data = data
+        order = _BYTE_ORDERS.get(data[:2])
+        if order is None or len(data) < ENCAPSULATION_SIZE:
+            raise LayoutError(f"no plain CDR: the message starts with {data[:4].hex()}")
+        self._order: str = order
+        self._offset = ENCAPSULATION_SIZE
+        self._mask = bytearray(len(data))
+        self._mask[:2] = b"\xff\xff"
+        self._strings: list[str] = []
+        self._fields: list[tuple[str, str, int, int]] = []
+
+    def read_stamp(self) -> None:
+        """Note builtin_interfaces/Time."""
+        self._note("sec", "i4", self._advance(4, 4), 1)
+        self._note("nanosec", "u4", self._advance(4, 4), 1)
+
+    def read_string(self) -> str:
+        """Read a string and fix its bytes."""
+        size = self.read_length()
+        start = self._advance(1, size)
+        self._fix(start, size)
+        try:
+            text = self._data[start : start + size].rstrip(b"\x00").decode()
+        except UnicodeDecodeError as error:
+            raise LayoutError(f"text that is not UTF-8: {error}") from None
+        self._strings.append(text)
+        return text
+
+    def read_length(self) -> int:
+        """Read the length in front of a string or a sequence and fix it."""
+        start = self._advance(4, 4)
+        self._fix(start, 4)
+        return int(struct.unpack_from(self._order + "I", self._data, start)[0])
+
+    def read_numbers(self, name: str, count: int) -> None:
+        """Note `count` numbers of float64. An empty sequence is not aligned."""
+        start = self._advance(8, 8 * count) if count else self._offset
+        self._note(name, "f8", start, count)
+
+    def finish(self) -> Layout:
+        """Return the layout; bytes after the last field are a gap."""
+        names = [name for name, _, _, _ in self._fields]
+        formats = [
+            (self._order + kind) if kind != "f8" else (self._order + kind, (count,))
+            for _, kind, _, count in self._fields
+        ]
+        offsets = [offset for _, _, offset, _ in self._fields]
+        dtype = np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": len(self._data)})
+        mask = int.from_bytes(self._mask, "little")
+        return Layout(
+            strings=tuple(self._strings),
+            lengths=tuple(count for _, kind, _, count in self._fields if kind == "f8"),
+            dtype=dtype,
+            mask=mask,
+            fixed=int.from_bytes(self._data, "little") & mask,
+        )
+
+    def _advance(self, alignment: int, size: int) -> int:
+        start = self._offset + (ENCAPSULATION_SIZE - self._offset) % alignment
+        if start + size > len(self._data):
+            raise LayoutError(f"{size} bytes expected at {start} of a message of {len(self._data)}")
+        self._offset = start + size
+        return start
+
+    def _note(self, name: str, kind: str, offset: int, count: int) -> None:
+        self._fields.append((name, kind, offset, count))
+
+    def _fix(self, start: int, size: int) -> None:
+        self._mask[start : start + size] = b"\xff" * size
+
+
+def learn_joint_state(data: bytes) -> Layout:
+    """Learn sensor_msgs/JointState: strings are frame_id and the joints, fields position, velocity, effort."""
+    reader = LayoutReader(data)
+    reader.read_stamp()
+    reader.read_string()
+    for _ in range(reader.read_length()):
+        reader.read_string()
+    for field in ("position", "velocity", "effort"):
+        reader.read_numbers(field, reader.read_length())
+    return reader.finish()
+
+
+def learn_wrench_stamped(data: bytes) -> Layout:
+    """Learn geometry_msgs/WrenchStamped: strings are frame_id alone, the field is `wrench`, force before torque."""
+    reader = LayoutReader(data)
+    reader.read_stamp()
+    reader.read_string()
+    reader.read_numbers("wrench", 6)
+    return reader.finish()
+
+
+def stack(layout: Layout, messages: Sequence[bytes]) -> Records:
+    """View messages of one layout as an array of records."""
+    return np.frombuffer(b"".join(messages), dtype=layout.dtype)

@@ -1,0 +1,67 @@
+"""The services of the node: each does one thing to the identification and says in words what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+from std_srvs.srv import SetBool, Trigger
+
+from inertid_ros.core.errors import InertidError
+from inertid_ros.ros.load_session import LoadSession
+from inertid_ros.ros.log import log_at
+
+
+class Commands:
+    """The services of the node, from configure to cleanup."""
+
+    def __init__(self, node: Node, session: LoadSession) -> None:
+        """Offer the services."""
+        self._node = node
+        self._session = session
+        self._services = [
+            node.create_service(SetBool, "~/pause", self._pause),
+            self._offer("~/reset", self._reset),
+            self._offer("~/capture_tool", self._capture_tool),
+            self._offer("~/clear_tool", self._clear_tool),
+            self._offer("~/save", self._save),
+        ]
+
+    def destroy(self) -> None:
+        """Take the services down."""
+        for service in self._services:
+            self._node.destroy_service(service)
+
+    def _offer(self, name: str, act: Callable[[], str]) -> Any:
+        return self._node.create_service(Trigger, name, lambda _, response: self._answer(response, act))
+
+    def _answer(self, response: Any, act: Callable[[], str]) -> Any:
+        try:
+            response.message, response.success = act(), True
+        except InertidError as error:
+            response.message, response.success = str(error), False
+        log_at(self._node.get_logger(), "info" if response.success else "warning", response.message)
+        return response
+
+    def _pause(self, request: Any, response: Any) -> Any:
+        def act() -> str:
+            self._session.pause(request.data)
+            return "paused: nothing is learnt, predictions go on" if request.data else "learning goes on"
+
+        return self._answer(response, act)
+
+    def _reset(self) -> str:
+        self._session.reset()
+        return "the load and the sensor's bias are forgotten; the tool is kept"
+
+    def _capture_tool(self) -> str:
+        path = self._session.capture_tool()
+        return f"what is carried now is the tool, written to {path}"
+
+    def _clear_tool(self) -> str:
+        self._session.clear_tool()
+        return "no tool is subtracted any more"
+
+    def _save(self) -> str:
+        return f"written to {self._session.save()}"

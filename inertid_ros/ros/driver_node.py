@@ -1,0 +1,151 @@
+"""A node that stands in for the driver of a robot with a wrist sensor: the simulator behind clock and topics of ROS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header, String
+from std_srvs.srv import SetBool
+
+from inertid_ros.core.records import JointBlock, WrenchBlock
+from inertid_ros.core.settings import iterate_settings
+from inertid_ros.ros.parameters import describe, plain_value
+from inertid_ros.sim.playback import Playback
+from inertid_ros.sim.scenario import build_simulator, read_load, read_urdf
+from inertid_ros.sim.scenario_settings import ScenarioSettings
+
+TICK = 0.005
+"""Seconds between two looks at the clock; all samples that were due since are then sent."""
+LONGEST_PAUSE = 1.0
+"""If the clock has gone on for longer than this many seconds between two looks, what was due is left out."""
+NANOSECONDS = 1e9
+
+
+class SimulatedDriver(Node):
+    """Publishes `joint_states`, `wrench`, `base_wrench` and `robot_description`; `~/attach` takes the load up and down.
+
+    Time 0 of the simulation is the first time the node's clock is looked at; if the clock is set back, it starts anew.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        """Declare the parameters, build the simulator and start.
+
+        Args:
+            options: what rclpy's Node takes besides the name.
+
+        Raises:
+            InertidError: if the parameters describe nothing that can be simulated.
+        """
+        super().__init__("simulated_driver", automatically_declare_parameters_from_overrides=True, **options)
+        settings = self._declare_settings()
+        self._simulator = build_simulator(settings)
+        self._load = read_load(settings.load)
+        self._load_name = settings.load
+        self._joints = Playback(self._simulator.joints)
+        self._wrenches = Playback(self._simulator.wrenches)
+        self._base_wrenches = Playback(self._simulator.base_wrenches)
+        self._start = 0
+        self._sent_until = 0.0
+        samples = QoSProfile(depth=50)
+        self._joint_publisher = self.create_publisher(JointState, "joint_states", samples)
+        self._wrench_publisher = self.create_publisher(WrenchStamped, "wrench", samples)
+        self._base_publisher = self.create_publisher(WrenchStamped, "base_wrench", samples)
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._description_publisher = self.create_publisher(String, "robot_description", latched)
+        self._description_publisher.publish(String(data=read_urdf(settings.robot)))
+        self.create_service(SetBool, "~/attach", self._attach)
+        self.create_timer(TICK, self._send_due)
+        self.get_logger().info(
+            f"simulating {settings.robot} ({settings.motion}): joints at {settings.joint_rate:g} Hz, "
+            f"wrench at {settings.wrench_rate:g} Hz, load '{settings.load}', seed {settings.seed}"
+        )
+
+    def _declare_settings(self) -> ScenarioSettings:
+        """Declare every setting as a parameter that cannot be changed later, and return the checked values."""
+        values: dict[str, Any] = {}
+        for info in iterate_settings(ScenarioSettings):
+            values[info.name] = info.default
+            if self.has_parameter(info.name):
+                values[info.name] = info.check(plain_value(self.get_parameter(info.name)))
+                self.undeclare_parameter(info.name)
+            descriptor = describe(info)
+            descriptor.read_only = True
+            self.declare_parameter(info.name, values[info.name], descriptor, ignore_override=True)
+        return ScenarioSettings(**values)
+
+    def _seconds_since_start(self) -> float:
+        """Read the clock, and start anew if it was set back."""
+        now = int(self.get_clock().now().nanoseconds)
+        if now < self._start + self._sent_until * NANOSECONDS:
+            self.get_logger().warning("the clock was set back: starting anew")
+            self._start = 0
+        if self._start == 0:
+            self._start = now
+            self._skip_to(0.0)
+        return (now - self._start) / NANOSECONDS
+
+    def _skip_to(self, time: float) -> None:
+        """Continue at another time of the simulation."""
+        self._sent_until = time
+        for stream in (self._joints, self._wrenches, self._base_wrenches):
+            stream.skip_to(time)
+
+    def _send_due(self) -> None:
+        """Publish the samples whose time has come since the last call."""
+        now = self._seconds_since_start()
+        if now - self._sent_until > LONGEST_PAUSE:
+            self.get_logger().warning(f"the clock went on by {now - self._sent_until:.3f} s: left out what was due")
+            self._skip_to(now)
+        self._sent_until = now
+        self._send_joints(self._joints.advance(now))
+        self._send_wrenches(self._wrench_publisher, self._wrenches.advance(now))
+        if self._base_publisher.get_subscription_count() > 0:
+            self._send_wrenches(self._base_publisher, self._base_wrenches.advance(now))
+        else:
+            self._base_wrenches.skip_to(now)
+
+    def _send_joints(self, block: JointBlock) -> None:
+        """Publish one message for each sample."""
+        message = JointState(name=block.names)
+        for i, stamp in enumerate(block.stamps.tolist()):
+            self._set_stamp(message.header, stamp)
+            message.position = block.positions[i].tolist()
+            if block.velocities is not None:
+                message.velocity = block.velocities[i].tolist()
+            self._joint_publisher.publish(message)
+
+    def _send_wrenches(self, publisher: Publisher, block: WrenchBlock) -> None:
+        """Publish one message for each sample."""
+        message = WrenchStamped()
+        message.header.frame_id = block.frame
+        force, torque = message.wrench.force, message.wrench.torque
+        for stamp, wrench in zip(block.stamps.tolist(), block.wrenches.tolist(), strict=True):
+            self._set_stamp(message.header, stamp)
+            force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench
+            publisher.publish(message)
+
+    def _set_stamp(self, header: Header, stamp: int) -> None:
+        """Write nanoseconds since the start of the simulation into the header of a message."""
+        header.stamp.sec, header.stamp.nanosec = divmod(self._start + stamp, 1_000_000_000)
+
+    def _attach(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        """Attach the load, or release it, from the next sample on."""
+        response.success = True
+        if not request.data:
+            self._simulator.release(self._sent_until)
+            response.message = "load released"
+        elif self._load is not None:
+            self._simulator.attach(self._load, self._sent_until)
+            response.message = f"load '{self._load_name}' attached"
+        else:
+            response.success = False
+            response.message = "there is no load: start the driver with parameter 'load' set"
+        self._wrenches.recompute()
+        self._base_wrenches.recompute()
+        self.get_logger().info(response.message)
+        return response

@@ -1,0 +1,221 @@
+"""The chain as the node sees it: serialised messages in, results out, built anew whenever robot or settings change."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentifiedError, RobotDescriptionError
+from inertid_ros.core.load_chain import LoadChain, LoadEstimate, LoadOutput
+from inertid_ros.core.settings import Settings
+from inertid_ros.core.tool import Tool
+from inertid_ros.estimate_file import read_tool
+from inertid_ros.ros.decode import joint_decoder, wrench_decoder
+from inertid_ros.ros.messages import is_publishable
+from inertid_ros.ros.node_health import NodeHealth
+from inertid_ros.ros.robot_source import SOURCE, RobotSource
+from inertid_ros.ros.saving import Usage, make_provenance, save_load, save_tool
+
+
+class LoadSession:
+    """Keeps a chain going for as long as there is a robot description with the sensor frame in it.
+
+    Attributes:
+        chain: the chain, or None while robot or frame are missing.
+        received: how many messages came, by input.
+        newest_stamp: the newest wrench's, nanoseconds; 0 before the first.
+        generation: counts the chains built.
+        is_warm: whether the newest chain has put out something.
+    """
+
+    def __init__(self, settings: Settings, health: NodeHealth, log: Callable[[str], None]) -> None:
+        """Start without a robot, unless the parameter `urdf` names a file.
+
+        Args:
+            settings: all parameters.
+            health: where to report.
+            log: takes the traceback of an error that should not happen.
+        """
+        self._settings = settings
+        self._health = health
+        self._log = log
+        self._source = RobotSource(health)
+        self._wrench_frame = ""
+        self._paused = False
+        self._tool: Tool | None = None
+        self._usage = Usage()
+        self._joint_states = joint_decoder()
+        self._wrenches = wrench_decoder()
+        self.chain: LoadChain | None = None
+        self.received = {"joint_states": 0, "wrench": 0}
+        self.newest_stamp = 0
+        self.generation = 0
+        self.is_warm = False
+        self._read_tool()
+        self._source.use_file(settings.urdf)
+        self._build_chain()
+
+    @property
+    def sensor_frame(self) -> str:
+        """The configured frame, or where none is, that of the wrenches; empty before the first."""
+        return self._settings.load.sensor_frame or self._wrench_frame
+
+    # Robot and settings
+
+    def take_description(self, text: str) -> None:
+        """Take a robot description from the topic."""
+        if self._source.publish(text):
+            self._build_chain()
+
+    def change_settings(self, settings: Settings, restart: bool) -> None:
+        """Take other settings; `restart` tells whether they change the identification."""
+        before, self._settings = self._settings, settings
+        if restart:
+            if settings.load.tool_file != before.load.tool_file:
+                self._read_tool()
+            self._source.use_file(settings.urdf)
+            self._build_chain()
+
+    def _build_chain(self) -> None:
+        """Build the chain anew, or report why it cannot be built. A tool and a pause outlive it."""
+        self.chain = None
+        frame = self.sensor_frame
+        if self._source.robot is None or not frame:
+            return
+        try:
+            chain = LoadChain(self._source.robot, self._settings, frame)
+        except RobotDescriptionError as error:
+            self._health.begin(SOURCE, "unusable_frame", str(error))
+            return
+        self._health.end(SOURCE, "unusable_frame")
+        if self._tool is not None and self._tool.sensor_frame != frame:
+            detail = f"it is given in '{self._tool.sensor_frame}', not in '{frame}'"
+            self._health.begin("tool", "unusable_tool", detail)
+            self._tool = None
+        chain.pause(self._paused)
+        chain.tool = self._tool
+        self.chain = chain
+        self._usage = Usage()
+        self.generation += 1
+        self.is_warm = False
+
+    def _read_tool(self) -> None:
+        self._tool = None
+        self._health.end("tool", "unusable_tool")
+        if self._settings.load.tool_file:
+            try:
+                self._tool = read_tool(Path(self._settings.load.tool_file).expanduser())
+            except InertidError as error:
+                self._health.begin("tool", "unusable_tool", str(error))
+
+    # Data
+
+    def take_joint_state(self, data: bytes) -> None:
+        """Take a serialised JointState."""
+        self.received["joint_states"] += 1
+        self._joint_states.add(data)
+
+    def take_wrench(self, data: bytes) -> None:
+        """Take a serialised WrenchStamped."""
+        self.received["wrench"] += 1
+        self._wrenches.add(data)
+
+    def process(self) -> LoadOutput | None:
+        """Carry what has arrived through the chain; None where nothing came out."""
+        joints, wrenches = self._joint_states.take(), self._wrenches.take()
+        if not joints and not wrenches:
+            return None
+        if wrenches:
+            self.newest_stamp = int(wrenches[-1].stamps[-1])
+            if self.chain is None and wrenches[-1].frame != self._wrench_frame:
+                self._wrench_frame = wrenches[-1].frame
+                self._build_chain()
+        if self.chain is None:
+            return None
+        try:
+            for joint_block in joints:
+                self.chain.push_joints(joint_block)
+                self._usage.joint_samples += len(joint_block.stamps)
+            for wrench_block in wrenches:
+                self.chain.push_wrenches(wrench_block)
+            output = self.chain.process()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
+            self._recover(error)
+            return None
+        if len(output.stamps) == 0:
+            return None
+        self._usage.count(output)
+        self.is_warm = True
+        return output
+
+    def estimate(self) -> LoadEstimate | None:
+        """Return what is known of the load; None where there is nothing to publish."""
+        if self.chain is None:
+            return None
+        try:
+            estimate = self.chain.estimate()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
+            self._recover(error)
+            return None
+        if not is_publishable(estimate):
+            self._health.report("output", "withheld", "the estimate")
+            return None
+        return estimate
+
+    def report_undecodable(self) -> None:
+        """Hand over how many messages could not be read since the last call."""
+        for source, decoder in (("joint_states", self._joint_states), ("wrench", self._wrenches)):
+            if decoder.undecodable:
+                self._health.report(source, "undecodable", count=decoder.undecodable)
+                decoder.undecodable = 0
+
+    def _recover(self, error: Exception) -> None:
+        self._log(f"internal error, the identification is started anew:\n{traceback.format_exc()}")
+        self._health.report("output", "internal_error", f"{type(error).__name__}: {error}")
+        self._build_chain()
+
+    # Commands; each raises an InertidError that says why it could not be done
+
+    def pause(self, paused: bool) -> None:
+        """Stop or resume learning."""
+        self._paused = paused
+        if self.chain is not None:
+            self.chain.pause(paused)
+
+    def reset(self) -> None:
+        """Forget the load and the bias."""
+        self._require_chain().reset()
+        self._usage = Usage()
+
+    def capture_tool(self) -> Path:
+        """Keep what is carried now as the tool, write it and return the path; it is kept even if writing fails."""
+        chain = self._require_chain()
+        provenance = make_provenance(self._settings, self._source.text, chain.estimate(), self._usage)
+        self._tool = chain.capture_tool()
+        try:
+            return save_tool(self._settings, self._tool, provenance)
+        except FileAccessError as error:
+            raise FileAccessError(f"the tool is subtracted from now on, but it was not saved: {error}") from None
+
+    def clear_tool(self) -> None:
+        """Subtract no tool any more."""
+        self._tool = None
+        self._health.end("tool", "unusable_tool")
+        if self.chain is not None:
+            self.chain.tool = None
+
+    def save(self) -> Path:
+        """Write all that is known and return the path."""
+        self._require_chain()
+        estimate = self.estimate()
+        if estimate is None or estimate.rows == 0:
+            raise NotIdentifiedError("nothing is known of the load yet: see /diagnostics")
+        provenance = make_provenance(self._settings, self._source.text, estimate, self._usage)
+        return save_load(self._settings, estimate, self._tool, provenance)
+
+    def _require_chain(self) -> LoadChain:
+        if self.chain is None:
+            missing = "robot description" if self._source.robot is None else "wrench in a frame of the robot"
+            raise NotIdentifiedError(f"there is no {missing} yet: see /diagnostics")
+        return self.chain

@@ -1,0 +1,108 @@
+"""Trouble that only the node can see: descriptions, frames, silence, clocks; in the terms of the chain's health."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from inertid_ros.core.health import HealthItem, Level
+
+_CATALOGUE: dict[str, tuple[Level, str, str]] = {
+    "no_description": (
+        "warning",
+        "no robot description has arrived yet",
+        "publish robot_description (robot_state_publisher does), or set the parameter urdf to a file",
+    ),
+    "broken_description": (
+        "error",
+        "the robot description cannot be used",
+        "correct it and publish it again; until then the last good one stays in use",
+    ),
+    "unusable_frame": (
+        "error",
+        "the load cannot be identified in this sensor frame",
+        "set load.sensor_frame to a frame of the robot description that the arm moves",
+    ),
+    "unusable_tool": (
+        "error",
+        "the tool file cannot be used; no tool is subtracted",
+        "set load.tool_file to a file written by ~/capture_tool or ~/save",
+    ),
+    "silent": ("error", "no messages", "start the driver, or remap the topic to its name"),
+    "undecodable": ("error", "messages that cannot be read; they are left out", "look at the publisher's middleware"),
+    "clock_apart": (
+        "warning",
+        "stamps are far from this node's clock; the estimate does not depend on it",
+        "synchronise the computers' clocks, or set use_sim_time when a bag is played",
+    ),
+    "withheld": ("error", "results that are not finite were not published", "call ~/reset, and report this as a bug"),
+    "internal_error": (
+        "error",
+        "the identification failed on this input and was started anew",
+        "report this as a bug, with the traceback in the log",
+    ),
+}
+
+
+class NodeHealth:
+    """What is wrong now or was wrong before, by input and kind. Stamps are nanoseconds of the node's clock."""
+
+    def __init__(self, now: Callable[[], int]) -> None:
+        """Start with nothing wrong; `now` reads the node's clock."""
+        self._now = now
+        self._items: dict[tuple[str, str], HealthItem] = {}
+        self._lasting: set[tuple[str, str]] = set()
+        self._unseen: set[tuple[str, str]] = set()
+        self._over: set[tuple[str, str]] = set()
+
+    def report(self, source: str, code: str, detail: str = "", count: int = 1) -> None:
+        """Say that something happened, `count` times."""
+        level, message, remedy = _CATALOGUE[code]
+        known = self._items.get((source, code))
+        now = self._now()
+        self._items[source, code] = HealthItem(
+            source=source,
+            code=code,
+            level=level,
+            count=count if known is None else known.count + count,
+            first_stamp=now if known is None else known.first_stamp,
+            last_stamp=now,
+            detail=detail,
+            message=message,
+            remedy=remedy,
+        )
+
+    def begin(self, source: str, code: str, detail: str = "") -> None:
+        """Say that something is wrong from now on until `end` is called."""
+        if (source, code) in self._lasting:
+            self._items[source, code] = replace(self._items[source, code], detail=detail)
+        else:
+            self._lasting.add((source, code))
+            self._over.discard((source, code))
+            if (source, code) not in self._items:
+                self._unseen.add((source, code))
+            self.report(source, code, detail)
+
+    def end(self, source: str, code: str) -> None:
+        """Say that something is wrong no longer; what nobody has seen yet was none."""
+        if (source, code) not in self._lasting:
+            return
+        self._lasting.discard((source, code))
+        if (source, code) in self._unseen:
+            self._unseen.discard((source, code))
+            del self._items[source, code]
+        else:
+            self._over.add((source, code))
+
+    @property
+    def over(self) -> frozenset[tuple[str, str]]:
+        """Source and code of what has lasted and was ended."""
+        return frozenset(self._over)
+
+    def items(self) -> tuple[HealthItem, ...]:
+        """List all that was wrong so far; what lasts was last wrong now."""
+        now = self._now()
+        self._unseen.clear()
+        for key in self._lasting:
+            self._items[key] = replace(self._items[key], last_stamp=now)
+        return tuple(self._items.values())

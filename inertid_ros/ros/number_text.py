@@ -1,0 +1,29 @@
+"""Numbers for people: a value with its uncertainty, to the digits that mean something."""
+
+from __future__ import annotations
+
+import math
+
+from inertid_ros.core.inertial import PARAMETER_NAMES
+
+PARAMETER_UNITS = ("kg",) + ("kg m",) * 3 + ("kg m²",) * 6
+"""Unit of each parameter, in the order of PARAMETER_NAMES."""
+
+
+def format_estimate(value: float, deviation: float, unit: str = "") -> str:
+    """Write value ± standard deviation, the latter with two digits: `1.1060 ± 0.0021 kg`."""
+    digits = max(0, 1 - math.floor(math.log10(deviation))) if deviation > 0.0 else 6
+    text = f"{value:.{digits}f} ± {deviation:.{digits}f}"
+    return f"{text} {unit}" if unit else text
+
+
+def format_parameter(index: int, value: float, deviation: float, state: str) -> str:
+    """Write one of the ten parameters with its state; one that is not excited yet has no number."""
+    if state == "not excited yet":
+        return state
+    return f"{format_estimate(value, deviation, PARAMETER_UNITS[index])} ({state})"
+
+
+def parameter_label(index: int) -> str:
+    """Name one of the ten parameters with its unit."""
+    return f"{PARAMETER_NAMES[index]} [{PARAMETER_UNITS[index]}]"

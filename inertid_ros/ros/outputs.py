@@ -1,0 +1,102 @@
+"""What the node publishes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.lifecycle import LifecycleNode
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from std_msgs.msg import Float64MultiArray
+from visualization_msgs.msg import MarkerArray
+
+from inertid_ros.core.load_chain import LoadEstimate, LoadOutput
+from inertid_ros.core.records import FloatArray
+from inertid_ros.ros.encode import WrenchEncoder
+from inertid_ros.ros.markers import MarkerPainter
+from inertid_ros.ros.messages import (
+    covariance_message,
+    inertia_is_known,
+    inertia_message,
+    known_body,
+    parameters_message,
+)
+
+
+class Outputs:
+    """The publishers of the node, from configure to cleanup. They are silent unless the node is active."""
+
+    def __init__(self, node: LifecycleNode, reliability: str) -> None:
+        """Create the publishers; `reliability` is that of the wrenches, `reliable` or `best_effort`."""
+        self._node = node
+        policy = ReliabilityPolicy.RELIABLE if reliability == "reliable" else ReliabilityPolicy.BEST_EFFORT
+        wrench_qos = QoSProfile(depth=50, reliability=policy)
+        self._publishers: list[Any] = []
+        self._inertia = self._create(InertiaStamped, "~/load/inertia")
+        self._parameters = self._create(Float64MultiArray, "~/load/parameters")
+        self._covariance = self._create(Float64MultiArray, "~/load/covariance")
+        self._predicted = self._create(WrenchStamped, "~/load/wrench_predicted", wrench_qos)
+        self._residual = self._create(WrenchStamped, "~/load/wrench_residual", wrench_qos)
+        self._markers = self._create(MarkerArray, "~/markers")
+        self._diagnostics = self._create(DiagnosticArray, "/diagnostics")
+        self._encoder = WrenchEncoder("")
+        self._frame = ""
+        self._newest: tuple[FloatArray, FloatArray] | None = None
+
+    @property
+    def withheld(self) -> int:
+        """How many wrenches were not published because they were not finite."""
+        return self._encoder.withheld
+
+    def publish_wrenches(self, frame: str, output: LoadOutput) -> None:
+        """Publish prediction and residual of each wrench, at its stamp."""
+        if frame != self._frame:
+            self._encoder, self._frame = WrenchEncoder(frame), frame
+        for publisher, wrenches in ((self._predicted, output.predicted), (self._residual, output.residual)):
+            for message in self._encoder.encode(output.stamps, wrenches):
+                self._publish(publisher, message)
+        self._newest = output.predicted[-1], output.residual[-1]
+
+    def publish_estimate(self, estimate: LoadEstimate, lifetime: float) -> None:
+        """Publish what is known of the load; markers live for `lifetime` seconds."""
+        self._publish(self._parameters, parameters_message(estimate))
+        self._publish(self._covariance, covariance_message(estimate))
+        body = known_body(estimate)
+        if body is not None:
+            self._publish(self._inertia, inertia_message(estimate, body))
+        predicted, residual = self._take_newest()
+        painter = MarkerPainter(estimate.sensor_frame, lifetime)
+        markers = painter.paint(estimate.stamp, body, inertia_is_known(estimate), predicted, residual)
+        self._publish(self._markers, markers)
+
+    def publish_diagnostics(self, message: DiagnosticArray) -> None:
+        """Publish diagnostics."""
+        self._publish(self._diagnostics, message)
+
+    def destroy(self) -> None:
+        """Take the publishers down."""
+        for publisher in self._publishers:
+            self._node.destroy_lifecycle_publisher(publisher)
+
+    def _create(self, message_type: Any, topic: str, qos: Any = 10) -> Any:
+        publisher = self._node.create_lifecycle_publisher(message_type, topic, qos)
+        self._publishers.append(publisher)
+        return publisher
+
+    def _publish(self, publisher: Any, message: Any) -> None:
+        """Publish, unless a signal has just taken the context away: then the process is about to end anyway."""
+        try:
+            publisher.publish(message)
+        except rclpy_implementation.RCLError:
+            if self._node.context.ok():
+                raise
+
+    def _take_newest(self) -> tuple[FloatArray | None, FloatArray | None]:
+        """The wrenches to draw: none where nothing came since the last time."""
+        newest, self._newest = self._newest, None
+        if newest is None or not np.isfinite(newest).all():
+            return None, None
+        return newest

@@ -1,0 +1,88 @@
+"""ROS parameters from the one source in core/settings.py: declaration, validation, what may change when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.exceptions import InvalidParameterValueException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from inertid_ros.core.errors import SettingError
+from inertid_ros.core.settings import SettingInfo, Settings, iterate_settings
+from inertid_ros.setting_changes import FIXED
+
+_KNOWN = {info.name: info for info in iterate_settings()}
+_OF_EVERY_NODE = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+
+
+def describe(info: SettingInfo) -> ParameterDescriptor:
+    """Return what ROS tools show of a parameter.
+
+    The type is dynamic, so that 30 is accepted for 30.0; SettingInfo.check does the rest.
+    """
+    unit = f" [{info.unit}]" if info.unit else ""
+    descriptor = ParameterDescriptor(
+        description=info.description + unit, additional_constraints=info.describe_range(), dynamic_typing=True
+    )
+    if info.minimum is not None and info.maximum is not None:
+        if info.type == "float":
+            descriptor.floating_point_range = [FloatingPointRange(from_value=info.minimum, to_value=info.maximum)]
+        else:
+            descriptor.integer_range = [IntegerRange(from_value=int(info.minimum), to_value=int(info.maximum))]
+    return descriptor
+
+
+def declare_settings(node: Node) -> tuple[str, ...]:
+    """Declare all parameters on a node made with automatically_declare_parameters_from_overrides.
+
+    Returns:
+        names given on the command line or in a file that are no parameter of this node: mostly misspelt ones.
+
+    Raises:
+        SettingError: if a value given there cannot be used.
+    """
+    for info in _KNOWN.values():
+        value: Any = info.default
+        if node.has_parameter(info.name):
+            value = info.check(plain_value(node.get_parameter(info.name)))
+            node.undeclare_parameter(info.name)
+        try:
+            node.declare_parameter(info.name, value, describe(info))
+        except InvalidParameterValueException:
+            raise SettingError(info.name, value, info.describe_range()) from None
+    names = node.list_parameters([], 0).names
+    return tuple(name for name in names if name not in _KNOWN and not name.startswith(_OF_EVERY_NODE))
+
+
+def read_settings(node: Node) -> Settings:
+    """Return the settings as they are now."""
+    return Settings.from_flat({name: plain_value(node.get_parameter(name)) for name in _KNOWN})
+
+
+def find_objection(parameters: Sequence[Parameter], configured: bool) -> str | None:
+    """Say why some parameters cannot be set as asked, or None if they can.
+
+    Args:
+        parameters: what is asked for; names that are no settings pass.
+        configured: whether the node is in any state but unconfigured.
+    """
+    for parameter in parameters:
+        info = _KNOWN.get(parameter.name)
+        if info is None:
+            continue
+        if configured and info.name in FIXED:
+            return f"parameter '{info.name}' can only be changed while the node is unconfigured: clean it up first"
+        try:
+            info.check(plain_value(parameter))
+        except SettingError as error:
+            return str(error)
+    return None
+
+
+def plain_value(parameter: Parameter) -> Any:
+    """Return a parameter's value with arrays as lists."""
+    value = parameter.value
+    return value if isinstance(value, (bool, int, float, str)) or value is None else list(value)

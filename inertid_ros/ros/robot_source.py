@@ -1,0 +1,61 @@
+"""Where the robot description comes from: the file in the parameter `urdf`, or else the topic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inertid_ros.core.errors import RobotDescriptionError
+from inertid_ros.core.robot import Robot
+from inertid_ros.ros.node_health import NodeHealth
+
+SOURCE = "robot_description"
+
+
+class RobotSource:
+    """Keeps the last description that could be used.
+
+    Attributes:
+        robot: what it describes, or None before the first.
+        text: the description itself.
+    """
+
+    def __init__(self, health: NodeHealth) -> None:
+        """Start without a robot; what is wrong with a description is reported."""
+        self._health = health
+        self._published = ""
+        self._file = ""
+        self.robot: Robot | None = None
+        self.text = ""
+
+    def use_file(self, path: str) -> bool:
+        """Take the description from a file, or with no path from the topic; returns whether it is another one."""
+        self._file = path
+        return self._read()
+
+    def publish(self, text: str) -> bool:
+        """Take what was published; returns whether the description is now another one."""
+        self._published = text
+        return self._read()
+
+    def _read(self) -> bool:
+        text = self._published
+        if self._file:
+            try:
+                text = Path(self._file).expanduser().read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                self._health.begin(SOURCE, "broken_description", f"parameter urdf: {error}")
+                return False
+        if not text:
+            self._health.begin(SOURCE, "no_description")
+            return False
+        self._health.end(SOURCE, "no_description")
+        changed = text != self.text
+        if changed:
+            try:
+                self.robot = Robot.from_urdf(text)
+            except RobotDescriptionError as error:
+                self._health.begin(SOURCE, "broken_description", str(error))
+                return False
+            self.text = text
+        self._health.end(SOURCE, "broken_description")
+        return changed

@@ -1,0 +1,27 @@
+"""Which parameters may change while the node runs, and what happens then."""
+
+from __future__ import annotations
+
+IMMEDIATE = ("estimate_rate", "save_directory")
+"""Take effect at once."""
+
+FIXED = ("estimators", "autostart", "output_reliability")
+"""Are read when the node is configured, and rejected later."""
+
+
+def restarts_identification(name: str) -> bool:
+    """Tell whether a change of this parameter makes the node identify the load anew."""
+    return name not in IMMEDIATE and name not in FIXED
+
+
+def describe_changes() -> str:
+    """Say it in words."""
+    return (
+        f"{_list(IMMEDIATE)} take effect at once. {_list(FIXED)} are read when the node is configured, and rejected "
+        "later. Changing any other parameter restarts the identification."
+    )
+
+
+def _list(names: tuple[str, ...]) -> str:
+    quoted = [f"`{name}`" for name in names]
+    return ", ".join(quoted[:-1]) + " and " + quoted[-1]

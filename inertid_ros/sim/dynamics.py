@@ -1,0 +1,132 @@
+"""The true wrenches on wrist and base of an arm that moves, from Newton's and Euler's equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from inertid_ros.core.errors import SettingError, UnknownFrameError, UnsupportedJointError
+from inertid_ros.core.inertial import INERTIA_INDEX
+from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.robot import Robot
+from inertid_ros.sim.motion import JointPath
+
+
+@dataclass(frozen=True, slots=True)
+class FrameMotion:
+    """Motion of the sensor frame at N times; vectors are in its own axes unless said otherwise.
+
+    Attributes:
+        rotation: (N, 3, 3) its axes in the root frame.
+        position: (N, 3) its origin in the root frame, m.
+        angular_velocity: (N, 3) rad/s.
+        angular_acceleration: (N, 3) rad/s^2.
+        felt_acceleration: (N, 3) acceleration of the origin minus gravity, m/s^2.
+    """
+
+    rotation: FloatArray
+    position: FloatArray
+    angular_velocity: FloatArray
+    angular_acceleration: FloatArray
+    felt_acceleration: FloatArray
+
+    def take(self, rows: slice | IntArray) -> FrameMotion:
+        """Return the motion at some of the times, by slice or by index."""
+        return FrameMotion(*(getattr(self, name)[rows] for name in self.__slots__))
+
+
+class ArmDynamics:
+    """An arm as pinocchio models it, with a joint added that is never moved and whose frame is the sensor's."""
+
+    def __init__(self, robot: Robot, sensor_frame: str, gravity: FloatArray) -> None:
+        """Take a robot with n joints of one coordinate each, a frame of it, and gravity (3,) in the root frame, m/s^2.
+
+        Raises:
+            UnknownFrameError: if the robot has no such frame.
+            UnsupportedJointError: if a joint has several coordinates.
+        """
+        if sensor_frame not in robot.frame_names:
+            raise UnknownFrameError(sensor_frame, robot.frame_names)
+        if robot.model.nq != robot.model.nv or robot.model.nv != robot.model.njoints - 1:
+            raise UnsupportedJointError("the robot has joints with several coordinates: they cannot be simulated")
+        if np.shape(gravity) != (3,) or not np.all(np.isfinite(gravity)):
+            raise SettingError("gravity", gravity, "three finite numbers")
+        self.joint_names = robot.joint_names
+        self._gravity = np.array(gravity, dtype=np.float64)
+        self._model = robot.model.copy()
+        frame = self._model.frames[self._model.getFrameId(sensor_frame)]
+        self._sensor = self._model.addJoint(frame.parentJoint, pin.JointModelRX(), frame.placement, "sensor")
+        self._model.gravity.linear = self._gravity
+        self._data = self._model.createData()
+
+    def move_sensor(self, path: JointPath) -> FrameMotion:
+        """Compute how the sensor moves on a joint path of N times."""
+        count = len(path.positions)
+        coordinates = self._coordinates(path)
+        rotation, position = np.empty((count, 3, 3)), np.empty((count, 3))
+        velocity, acceleration = np.empty((count, 6)), np.empty((count, 6))
+        model, data, forward_kinematics = self._model, self._data, pin.forwardKinematics
+        placement = data.oMi[self._sensor]
+        views = placement.rotation, placement.translation, data.v[self._sensor].vector, data.a[self._sensor].vector
+        for i in range(count):
+            forward_kinematics(model, data, *coordinates[i])
+            rotation[i], position[i], velocity[i], acceleration[i] = views
+        omega = velocity[:, 3:]
+        felt = acceleration[:, :3] + _cross(omega, velocity[:, :3]) - _rotate_back(rotation, self._gravity)
+        return FrameMotion(rotation, position, omega, acceleration[:, 3:], felt)
+
+    def react_at_base(self, path: JointPath) -> FloatArray:
+        """Compute the wrench (N, 6) that holds the bare arm, about the origin and in the axes of the root frame."""
+        model, data, inverse_dynamics = self._model, self._data, pin.rnea
+        roots = [(data.liMi[joint], data.f[joint]) for joint in range(1, model.njoints) if model.parents[joint] == 0]
+        fixed = (model.inertias[0] * pin.Motion(-self._gravity, np.zeros(3))).vector
+        result = np.tile(fixed, (len(path.positions), 1))
+        for i, coordinates in enumerate(self._coordinates(path)):
+            inverse_dynamics(model, data, *coordinates)
+            for placement, force in roots:
+                result[i] += placement.act(force).vector
+        return result
+
+    def _coordinates(self, path: JointPath) -> FloatArray:
+        """Return positions, velocities and accelerations of all joints of the model, (N, 3, n + 1)."""
+        coordinates = np.zeros((len(path.positions), 3, self._model.nv))
+        for kind, values in enumerate(path):
+            coordinates[:, kind, :-1] = values
+        return coordinates
+
+
+def load_wrench(motion: FrameMotion, phi: FloatArray) -> FloatArray:
+    """Compute the wrench (N, 6) that the sensor exerts on a load phi (10,) fixed to its frame, in that frame.
+
+    With a the acceleration of the origin minus gravity, s = m c and I about the origin:
+
+        f = m a + w' x s + w x (w x s),    n = I w' + w x I w + s x a
+    """
+    mass, moment, inertia = phi[0], phi[1:4], phi[INERTIA_INDEX]
+    omega, omega_rate, felt = motion.angular_velocity, motion.angular_acceleration, motion.felt_acceleration
+    force = mass * felt + _cross(omega_rate, moment) + _cross(omega, _cross(omega, moment))
+    spin = np.einsum("ij,nj->ni", inertia, omega)
+    torque = np.einsum("ij,nj->ni", inertia, omega_rate) + _cross(omega, spin) + _cross(moment, felt)
+    return np.concatenate([force, torque], axis=1)
+
+
+def move_wrench_to_root(motion: FrameMotion, wrenches: FloatArray) -> FloatArray:
+    """Express wrenches (N, 6) given in the sensor frame about the origin and in the axes of the root frame."""
+    force = np.einsum("nij,nj->ni", motion.rotation, wrenches[:, :3])
+    torque = np.einsum("nij,nj->ni", motion.rotation, wrenches[:, 3:]) + _cross(motion.position, force)
+    return np.concatenate([force, torque], axis=1)
+
+
+def _rotate_back(rotation: FloatArray, vector: FloatArray) -> FloatArray:
+    """Express one vector (3,) of the root frame in rotated axes (N, 3, 3)."""
+    back: FloatArray = np.einsum("nij,i->nj", rotation, vector)
+    return back
+
+
+def _cross(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Cross product along the last axis, several times faster than numpy's on small arrays."""
+    x, y, z = left[..., 0], left[..., 1], left[..., 2]
+    u, v, w = right[..., 0], right[..., 1], right[..., 2]
+    return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)

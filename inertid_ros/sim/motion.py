@@ -1,0 +1,199 @@
+"""Joint motions as functions of time: positions, their first derivatives and their second, exactly.
+
+Every motion starts at time 0 in its first pose and stays in its last pose from its duration on. Before time 0 it
+rests in its first pose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as SequenceOf
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from inertid_ros.core.errors import SettingError
+from inertid_ros.core.records import FloatArray
+
+POSE_TOLERANCE = 1e-9
+"""Largest step between two motions that are to join, rad or m."""
+
+
+class JointPath(NamedTuple):
+    """Positions, velocities and accelerations of n joints at N times, each (N, n), in rad or m and seconds."""
+
+    positions: FloatArray
+    velocities: FloatArray
+    accelerations: FloatArray
+
+
+class Motion(Protocol):
+    """What a simulated robot follows."""
+
+    @property
+    def duration(self) -> float:
+        """Seconds until the motion rests in its last pose; infinite if it never does."""
+
+    @property
+    def joint_count(self) -> int:
+        """Number n of joints."""
+
+    def at(self, times: FloatArray) -> JointPath:
+        """Evaluate the motion at (N,) times in seconds."""
+
+
+class Hold:
+    """Rest in one pose."""
+
+    def __init__(self, pose: ArrayLike, duration: float = np.inf) -> None:
+        """Rest in a pose (n,) for a time, by default for ever."""
+        self._pose = np.array(pose, dtype=np.float64)
+        if self._pose.ndim != 1 or not np.all(np.isfinite(self._pose)):
+            raise SettingError("pose", pose, "one finite number a joint")
+        self._duration = check_duration("duration", duration)
+
+    @property
+    def duration(self) -> float:
+        """Seconds until the next motion may begin."""
+        return self._duration
+
+    @property
+    def joint_count(self) -> int:
+        """Number of joints."""
+        return len(self._pose)
+
+    def at(self, times: FloatArray) -> JointPath:
+        """Return the pose and zeros."""
+        shape = (len(times), self.joint_count)
+        return JointPath(np.broadcast_to(self._pose, shape).copy(), np.zeros(shape), np.zeros(shape))
+
+
+class MinimumJerk:
+    """Straight lines in joint space from rest to rest, each with the fifth-order polynomial of least jerk.
+
+    From pose p to pose r in time T, with s = t / T:  q = p + (r - p) (10 s^3 - 15 s^4 + 6 s^5).
+    """
+
+    def __init__(self, waypoints: ArrayLike, durations: ArrayLike) -> None:
+        """Take K+1 waypoints (K+1, n) in rad or m, and the K durations in seconds between them."""
+        self._waypoints = np.array(waypoints, dtype=np.float64)
+        self._durations = np.atleast_1d(np.array(durations, dtype=np.float64))
+        if self._waypoints.ndim != 2 or not np.all(np.isfinite(self._waypoints)):
+            raise SettingError("waypoints", waypoints, "poses with one finite number a joint")
+        if self._durations.shape != (len(self._waypoints) - 1,) or not np.all(self._durations > 0.0):
+            raise SettingError("durations", durations, f"{len(self._waypoints) - 1} times above 0 s")
+        self._starts = np.concatenate([[0.0], np.cumsum(self._durations)])
+
+    @property
+    def duration(self) -> float:
+        """Sum of all durations."""
+        return float(self._starts[-1])
+
+    @property
+    def joint_count(self) -> int:
+        """Number of joints."""
+        return int(self._waypoints.shape[1])
+
+    def at(self, times: FloatArray) -> JointPath:
+        """Evaluate polynomial, first and second derivative."""
+        segment = np.clip(np.searchsorted(self._starts, times, side="right") - 1, 0, len(self._durations) - 1)
+        span = self._durations[segment][:, None]
+        s = np.clip((times - self._starts[segment])[:, None] / span, 0.0, 1.0)
+        start = self._waypoints[segment]
+        step = self._waypoints[segment + 1] - start
+        rise = s * s * s * (10.0 + s * (6.0 * s - 15.0))
+        slope = 30.0 * s * s * (s - 1.0) * (s - 1.0) / span
+        curvature = 60.0 * s * (s - 1.0) * (2.0 * s - 1.0) / (span * span)
+        return JointPath(start + step * rise, step * slope, step * curvature)
+
+    def reversed(self) -> MinimumJerk:
+        """Return the motion that goes back the same way."""
+        return MinimumJerk(self._waypoints[::-1], self._durations[::-1])
+
+
+class Sequence:
+    """Motions one after the other, each beginning in the pose in which the one before ends."""
+
+    def __init__(self, motions: SequenceOf[Motion]) -> None:
+        """Take the motions; only the last may be endless."""
+        if not motions:
+            raise SettingError("motions", motions, "at least one motion")
+        self._motions = tuple(motions)
+        for before, after in pairwise(self._motions):
+            _check_joint(before, after)
+        self._starts = np.concatenate([[0.0], np.cumsum([motion.duration for motion in self._motions])])
+
+    @property
+    def duration(self) -> float:
+        """Sum of all durations."""
+        return float(self._starts[-1])
+
+    @property
+    def joint_count(self) -> int:
+        """Number of joints."""
+        return self._motions[0].joint_count
+
+    def at(self, times: FloatArray) -> JointPath:
+        """Evaluate at each time the motion that is due then."""
+        due = np.clip(np.searchsorted(self._starts, times, side="right") - 1, 0, len(self._motions) - 1)
+        if len(times) > 0 and np.all(due == due[0]):
+            only = int(due[0])
+            return self._motions[only].at(times - self._starts[only])
+        path = JointPath(*(np.empty((len(times), self.joint_count)) for _ in range(3)))
+        for index in np.unique(due):
+            rows = due == index
+            for whole, part in zip(path, self._motions[index].at(times[rows] - self._starts[index]), strict=True):
+                whole[rows] = part
+        return path
+
+
+class Repeat:
+    """A motion that ends where it began, repeated for ever."""
+
+    def __init__(self, motion: Motion) -> None:
+        """Take a motion of finite duration."""
+        _check_joint(motion, motion)
+        self._motion = motion
+
+    @property
+    def duration(self) -> float:
+        """Infinite."""
+        return np.inf
+
+    @property
+    def joint_count(self) -> int:
+        """Number of joints."""
+        return self._motion.joint_count
+
+    def at(self, times: FloatArray) -> JointPath:
+        """Evaluate the motion at the time since its last start."""
+        return self._motion.at(np.where(times > 0.0, np.mod(times, self._motion.duration), 0.0))
+
+
+def with_rest(motion: Motion, before: float = 2.0, after: float = 0.0) -> Sequence:
+    """Rest in the first pose before a motion and in the last pose after it, for times in seconds."""
+    first, last = (motion.at(np.array([time])).positions[0] for time in (0.0, motion.duration))
+    return Sequence([Hold(first, before), motion, Hold(last, after)])
+
+
+def there_and_back(motion: MinimumJerk, pause: float = 0.5) -> Sequence:
+    """Move, pause, move back the same way, pause: a motion that can be repeated."""
+    return Sequence([with_rest(motion, 0.0, pause), with_rest(motion.reversed(), 0.0, pause)])
+
+
+def check_duration(name: str, value: float) -> float:
+    """Return a duration in seconds, or raise SettingError if it is negative or not a number."""
+    if not value >= 0.0:
+        raise SettingError(name, value, "a time of 0 s or more")
+    return float(value)
+
+
+def _check_joint(before: Motion, after: Motion) -> None:
+    """Raise SettingError unless one motion starts in the pose in which another ends."""
+    if not np.isfinite(before.duration):
+        raise SettingError("motions", before, "motions that end, but for the last")
+    end = before.at(np.array([before.duration])).positions[0]
+    start = after.at(np.array([0.0])).positions[0]
+    if end.shape != start.shape or np.any(np.abs(end - start) > POSE_TOLERANCE):
+        raise SettingError("motions", start.tolist(), f"a motion that starts where the one before ends, {end.tolist()}")

@@ -1,0 +1,76 @@
+"""The one source of the simulated driver's parameters: type, default, range, unit and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from inertid_ros.core.errors import SettingError
+from inertid_ros.core.settings import iterate_settings, setting
+from inertid_ros.sim.sensors import PUMA_ENCODER_RESOLUTION
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioSettings:
+    """All parameters of a simulated driver; the defaults are the PUMA of the 1986 paper, with its sensors."""
+
+    robot: str = setting("puma560", "Shipped robot (puma560, ddarm) or path of a URDF.")
+    sensor_frame: str = setting("ft_sensor", "Frame of the URDF in which the wrench is measured and loads are given.")
+    gravity: list[float] = setting([0.0, 0.0, -9.80665], "Gravity in the root frame of the URDF.", "m/s^2", length=3)
+    motion: str = setting(
+        "paper_move",
+        "The move of the paper with this robot, sines in all joints, or none.",
+        choices=("paper_move", "multisine", "hold"),
+    )
+    rest: float = setting(2.0, "Standstill before the first move.", "s", 0.0, 1e6)
+    pause: float = setting(0.5, "Standstill between two of the paper's moves.", "s", 0.0, 1e6)
+    repeat: bool = setting(True, "Go back and forth (paper_move) or on (multisine) for ever, rather than once.")
+    multisine_period: float = setting(10.0, "Period of the slowest sine.", "s", 0.5, 1000.0)
+    multisine_harmonics: int = setting(5, "Number of sines in each joint.", "", 1, 50)
+    multisine_speed: float = setting(0.5, "Share of the URDF's velocity limits that is used.", "", 0.01, 1.0)
+    multisine_acceleration: float = setting(5.0, "Largest acceleration of each joint.", "rad/s^2", 0.01, 1000.0)
+    load: str = setting("bar", "Shipped load (bar, aluminium_block, gripper) or path of a load file. Empty: none.")
+    tool: str = setting("", "What is always on the sensor, given like the load. Empty: nothing.")
+    attach_at: float = setting(
+        0.0, "When the load is attached, from the start. Negative: by service only.", "s", -1.0, 1e6
+    )
+    release_at: float = setting(-1.0, "When the load is released. Negative: by service only.", "s", -1.0, 1e6)
+    joint_rate: float = setting(200.0, "Joint states a second.", "Hz", 1.0, 2000.0)
+    wrench_rate: float = setting(200.0, "Wrenches a second.", "Hz", 1.0, 2000.0)
+    encoder_resolution: float = setting(PUMA_ENCODER_RESOLUTION, "Step of the encoders. 0: none.", "rad", 0.0, 1.0)
+    tachometer: bool = setting(False, "Whether velocities are measured; without, joint states have none.")
+    velocity_noise: float = setting(0.01, "Standard deviation of measured velocities.", "rad/s", 0.0, 10.0)
+    force_noise: float = setting(0.1, "Standard deviation of each force.", "N", 0.0, 1000.0)
+    torque_noise: float = setting(0.005, "Standard deviation of each moment.", "Nm", 0.0, 1000.0)
+    bias: list[float] = setting(
+        [2.0, -1.5, 2.5, 0.1, -0.2, 0.15], "What the sensor reads without a load.", "N, Nm", length=6
+    )
+    force_drift: float = setting(0.0, "Random walk of the force bias.", "N/sqrt(s)", 0.0, 100.0)
+    torque_drift: float = setting(0.0, "Random walk of the moment bias.", "Nm/sqrt(s)", 0.0, 100.0)
+    vibration_force: float = setting(0.3, "Amplitude of a vibration in each force.", "N", 0.0, 1000.0)
+    vibration_torque: float = setting(0.01, "Amplitude of a vibration in each moment.", "Nm", 0.0, 1000.0)
+    vibration_frequency: float = setting(30.0, "Frequency of the vibration.", "Hz", 0.1, 1000.0)
+    stamp_jitter: float = setting(
+        0.0,
+        "How much before or after their turn samples are taken; below half a period. Stamps are true.",
+        "s",
+        0.0,
+        0.5,
+    )
+    wrench_delay: float = setting(0.0, "How much later than it acted the wrench is stamped.", "s", -0.2, 0.2)
+    sign: str = setting(
+        "on_load",
+        "Whether the wrench on the load or the one on the sensor is measured.",
+        choices=("on_load", "on_sensor"),
+    )
+    seed: int = setting(0, "Seed of all noise, and of the multisine.", "", 0, 2**31 - 1)
+
+    @classmethod
+    def from_flat(cls, values: Mapping[str, Any]) -> ScenarioSettings:
+        """Build checked settings from names and values; what is not named keeps its default."""
+        known = {info.name: info for info in iterate_settings(cls)}
+        for name in values:
+            if name not in known:
+                raise SettingError(name, values[name], "one of the parameters: " + ", ".join(known))
+        return cls(**{name: known[name].check(value) for name, value in values.items()})

@@ -1,0 +1,130 @@
+"""How good the sensors of a simulated robot are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from inertid_ros.core.errors import SettingError
+from inertid_ros.sim.noise import NoiseStream
+
+PUMA_ENCODER_RESOLUTION = 1e-4
+"""About 10 000 counts a radian of the joint, rad."""
+DDARM_RESOLVER_RESOLUTION = 2.0 * math.pi / 2**16
+"""16 bits a turn, rad."""
+
+
+@dataclass(frozen=True, slots=True)
+class SensorModel:
+    """Rates and errors of joint sensors and of a wrench sensor; the defaults are perfect sensors.
+
+    Attributes:
+        joint_rate: joint samples a second, Hz.
+        wrench_rate: wrench samples a second, Hz.
+        encoder_resolution: step of the positions, rad or m; 0 for none.
+        velocity_noise: standard deviation of the tachometers, rad/s or m/s; None for a robot without tachometers.
+        force_noise: standard deviation of each force sample, N.
+        torque_noise: standard deviation of each moment sample, Nm.
+        bias: (6,) what the sensor reads without any load, in its own sign, N and Nm.
+        force_drift: random walk of the force bias, N/sqrt(s).
+        torque_drift: random walk of the moment bias, Nm/sqrt(s).
+        vibration_force: amplitude of a sine in each force channel, N.
+        vibration_torque: amplitude of a sine in each moment channel, Nm.
+        vibration_frequency: of these sines, Hz; their phases are random.
+        stamp_jitter: samples are taken irregularly, up to this much before or after their turn, s. Stamps are true.
+        wrench_delay: the wrench stamped t is the one that acted at t - wrench_delay, s.
+        sign: whether the sensor reads the wrench on the load or the one on itself.
+    """
+
+    joint_rate: float = 200.0
+    wrench_rate: float = 200.0
+    encoder_resolution: float = 0.0
+    velocity_noise: float | None = None
+    force_noise: float = 0.0
+    torque_noise: float = 0.0
+    bias: tuple[float, ...] = (0.0,) * 6
+    force_drift: float = 0.0
+    torque_drift: float = 0.0
+    vibration_force: float = 0.0
+    vibration_torque: float = 0.0
+    vibration_frequency: float = 30.0
+    stamp_jitter: float = 0.0
+    wrench_delay: float = 0.0
+    sign: Literal["on_load", "on_sensor"] = "on_load"
+
+    def __post_init__(self) -> None:
+        """Reject what no sensor can be."""
+        for name in ("joint_rate", "wrench_rate", "vibration_frequency"):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise SettingError(name, getattr(self, name), "a frequency above 0 Hz")
+        for name in SPREADS:
+            value = getattr(self, name)
+            if value is not None and not 0.0 <= value < math.inf:
+                raise SettingError(name, value, "a finite number of 0 or more")
+        if len(self.bias) != 6 or not np.all(np.isfinite(self.bias)):
+            raise SettingError("bias", self.bias, "six finite numbers")
+        if not math.isfinite(self.wrench_delay):
+            raise SettingError("wrench_delay", self.wrench_delay, "a finite time")
+        limit = 0.5 / max(self.joint_rate, self.wrench_rate)
+        if self.stamp_jitter >= limit:
+            raise SettingError("stamp_jitter", self.stamp_jitter, f"less than half a sampling period, {limit:g} s")
+        if self.sign not in ("on_load", "on_sensor"):
+            raise SettingError("sign", self.sign, "on_load or on_sensor")
+
+
+SPREADS = (
+    "encoder_resolution",
+    "velocity_noise",
+    "force_noise",
+    "torque_noise",
+    "force_drift",
+    "torque_drift",
+    "vibration_force",
+    "vibration_torque",
+    "stamp_jitter",
+)
+"""The attributes of a sensor model that cannot be negative."""
+
+
+def paper_puma_sensors(seed: int) -> SensorModel:
+    """Sensors like those of the PUMA experiments: encoders only, all at 200 Hz, and an arm that vibrates at 30 Hz.
+
+    The bias is drawn from the seed, up to 3 N and 0.3 Nm in each channel.
+    """
+    return SensorModel(
+        joint_rate=200.0,
+        wrench_rate=200.0,
+        encoder_resolution=PUMA_ENCODER_RESOLUTION,
+        force_noise=0.1,
+        torque_noise=0.005,
+        bias=_draw_bias(seed),
+        vibration_force=0.3,
+        vibration_torque=0.01,
+    )
+
+
+def paper_ddarm_sensors(seed: int) -> SensorModel:
+    """Sensors like those of the direct drive arm: resolvers and tachometers at 1 kHz, wrench at 240 Hz.
+
+    Wrench noise, vibration and bias as for the PUMA.
+    """
+    return SensorModel(
+        joint_rate=1000.0,
+        wrench_rate=240.0,
+        encoder_resolution=DDARM_RESOLVER_RESOLUTION,
+        velocity_noise=0.005,
+        force_noise=0.1,
+        torque_noise=0.005,
+        bias=_draw_bias(seed),
+        vibration_force=0.3,
+        vibration_torque=0.01,
+    )
+
+
+def _draw_bias(seed: int) -> tuple[float, ...]:
+    """Return a bias of up to 3 N and 0.3 Nm."""
+    shares = NoiseStream(seed, "bias", 6, uniform=True).rows(0, 1)[0]
+    return tuple((np.repeat([3.0, 0.3], 3) * shares).tolist())

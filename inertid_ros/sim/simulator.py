@@ -1,0 +1,140 @@
+"""A robot that moves, carries and measures: blocks of samples for any stretch of time, always the same for a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from inertid_ros.core.errors import SettingError
+from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
+from inertid_ros.core.robot import Robot
+from inertid_ros.sim.dynamics import ArmDynamics, FrameMotion, load_wrench, move_wrench_to_root
+from inertid_ros.sim.load_schedule import NO_LOAD, LoadSchedule
+from inertid_ros.sim.motion import JointPath, Motion
+from inertid_ros.sim.noise import NoiseStream
+from inertid_ros.sim.readings import JointSensors, WrenchSensor
+from inertid_ros.sim.sampling import SampleClock
+from inertid_ros.sim.sensors import SensorModel
+
+DEFAULT_START = 1_700_000_000_000_000_000
+DEFAULT_GRAVITY = (0.0, 0.0, -9.80665)
+
+
+class Simulator:
+    """An arm that follows a motion exactly, with a load at its wrist sensor, joint sensors, and a sensor at its base.
+
+    Times are seconds since the start. Every sample has its own random numbers, so it does not matter in which stretches
+    samples are asked for. The base sensor has the errors of the wrist sensor's model, drawn independently, and takes
+    its samples at the same instants.
+    """
+
+    def __init__(
+        self,
+        robot_urdf: str,
+        sensor_frame: str,
+        motion: Motion,
+        sensors: SensorModel | None = None,
+        load_schedule: Iterable[tuple[float, FloatArray | None]] = (),
+        gravity: ArrayLike = DEFAULT_GRAVITY,
+        seed: int = 0,
+        start_stamp: int = DEFAULT_START,
+        tool: FloatArray | None = None,
+    ) -> None:
+        """Set up a simulation.
+
+        Args:
+            robot_urdf: text of the URDF.
+            sensor_frame: frame of the URDF in which loads are given and wrenches measured.
+            motion: of all joints of the URDF in its order.
+            sensors: rates and errors; None for perfect sensors at 200 Hz.
+            load_schedule: times [s] at which the load becomes phi (10,) in the sensor frame, or None.
+            gravity: (3,) in the root frame, m/s^2.
+            seed: of all random numbers, 0 or more.
+            start_stamp: stamp of time 0, ns.
+            tool: phi (10,) in the sensor frame of what is always there; None for nothing.
+        """
+        robot = Robot.from_urdf(robot_urdf)
+        self._arm = ArmDynamics(robot, sensor_frame, np.asarray(gravity, dtype=np.float64))
+        if motion.joint_count != len(robot.joint_names):
+            raise SettingError("motion", motion.joint_count, f"a motion of the joints {', '.join(robot.joint_names)}")
+        if seed < 0:
+            raise SettingError("seed", seed, "a whole number of 0 or more")
+        model = SensorModel() if sensors is None else sensors
+        self._motion = motion
+        self._frames = {"wrist": sensor_frame, "base": robot.frame_names[0]}
+        self._start = start_stamp
+        self._delay = model.wrench_delay
+        self._tool = NO_LOAD if tool is None else np.array(tool, dtype=np.float64)
+        self._schedule = LoadSchedule(load_schedule)
+        clock_noise = [NoiseStream(seed, f"{name} clock", 1, uniform=True) for name in ("joint", "wrench")]
+        self._joint_clock = SampleClock(model.joint_rate, model.stamp_jitter, clock_noise[0])
+        self._wrench_clock = SampleClock(model.wrench_rate, model.stamp_jitter, clock_noise[1])
+        self._joint_sensors = JointSensors(model, seed, len(robot.joint_names))
+        self._wrench_sensors = {place: WrenchSensor(model, seed, place) for place in self._frames}
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, in the order of positions and velocities."""
+        return self._arm.joint_names
+
+    def attach(self, load: FloatArray, time: float) -> None:
+        """Hang a load, phi (10,) in the sensor frame, on the sensor from a time on."""
+        self._schedule.change(time, load)
+
+    def release(self, time: float) -> None:
+        """Take the load away from a time on."""
+        self._schedule.change(time, None)
+
+    def load_at(self, time: float) -> FloatArray:
+        """Return the true phi (10,) of the load without the tool, zeros if there is none."""
+        return self._schedule.load_at(time)
+
+    def joints(self, start: float, end: float) -> JointBlock:
+        """Measure the joints at all samples with start <= time < end."""
+        samples = self._joint_clock.between(start, end)
+        path = self._motion.at(samples.seconds)
+        return JointBlock(
+            self.joint_names,
+            self._start + samples.instants,
+            self._joint_sensors.read_positions(path.positions),
+            self._joint_sensors.read_velocities(samples, path.velocities),
+        )
+
+    def wrenches(self, start: float, end: float) -> WrenchBlock:
+        """Measure the wrench at the wrist at all samples with start <= time < end."""
+        return self._measure("wrist", start, end)
+
+    def base_wrenches(self, start: float, end: float) -> WrenchBlock:
+        """Measure the wrench at the base, that of the whole arm and what it carries, in the root frame.
+
+        Like that at the wrist it is the wrench on what is held, or its negative, according to the sensors' sign.
+        """
+        return self._measure("base", start, end)
+
+    def _measure(self, place: str, start: float, end: float) -> WrenchBlock:
+        """Measure at one place."""
+        samples = self._wrench_clock.between(start, end)
+        times = samples.seconds - self._delay
+        path, repeats = _drop_standstill(self._motion.at(times))
+        motion = self._arm.move_sensor(path).take(repeats)
+        wrenches = self._carry(motion, times)
+        if place == "base":
+            wrenches = move_wrench_to_root(motion, wrenches) + self._arm.react_at_base(path)[repeats]
+        readings = self._wrench_sensors[place].read(samples, wrenches)
+        return WrenchBlock(self._frames[place], self._start + samples.instants, readings)
+
+    def _carry(self, motion: FrameMotion, times: FloatArray) -> FloatArray:
+        """Compute the wrench (N, 6) on tool and load in the sensor frame."""
+        wrenches = np.empty((len(times), 6))
+        for rows, load in self._schedule.parts(times):
+            wrenches[rows] = load_wrench(motion.take(rows), load + self._tool)
+        return wrenches
+
+
+def _drop_standstill(path: JointPath) -> tuple[JointPath, IntArray]:
+    """Leave out times at which everything is as it was at the time before; return the rest and how to repeat it."""
+    new = np.ones(len(path.positions), dtype=bool)
+    new[1:] = np.any([np.any(np.diff(part, axis=0) != 0.0, axis=1) for part in path], axis=0)
+    return JointPath(*(part[new] for part in path)), np.cumsum(new) - 1

@@ -1,0 +1,24 @@
+"""Keeps the ROS graphs of tests apart from each other, from other runs and from the network."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+
+import pytest
+
+DOMAINS = 100
+"""Domains 1 to 100 have ports below those that Linux hands out to others."""
+
+_turns = itertools.count(os.getpid() * 7)
+
+
+@pytest.fixture
+def ros_domain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> int:
+    """Give a test, and the processes it starts, a domain of their own on this machine alone."""
+    domain = 1 + next(_turns) % DOMAINS
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "log"))
+    return domain

@@ -1,0 +1,259 @@
+"""The whole chain on simulated robots: what it finds, what it follows, and what it does not depend on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.chain import (
+    BAR,
+    PUMA,
+    drive,
+    make_chain,
+    puma_motion,
+    push_force,
+    simulate_puma,
+    slice_joints,
+    slice_wrenches,
+)
+
+from inertid_ros.core.errors import NotIdentifiedError, UnknownFrameError
+from inertid_ros.core.load_chain import LoadChain
+from inertid_ros.sim.motion import Hold, Sequence
+from inertid_ros.sim.sensors import SensorModel
+from inertid_ros.sim.simulator import Simulator
+
+
+@pytest.mark.parametrize("method", ["filtered", "integral"])
+def test_perfect_sensors_give_the_load_exactly(method: str) -> None:
+    motion = puma_motion()
+    simulator = simulate_puma(
+        motion,
+        encoder_resolution=0.0,
+        velocity_noise=0.0,
+        force_noise=0.0,
+        torque_noise=0.0,
+        vibration_force=0.0,
+        vibration_torque=0.0,
+    )
+    chain = make_chain(method=method)
+    drive(chain, simulator, 0.0, motion.duration)
+    np.testing.assert_allclose(chain.estimate().parameters, BAR, atol=3e-6)
+
+
+def test_differentiated_method_gives_mass_and_centre_of_mass() -> None:
+    motion = puma_motion()
+    chain = make_chain(method="differentiated")
+    drive(chain, simulate_puma(motion), 0.0, motion.duration)
+    parameters = chain.estimate().parameters
+    assert parameters[0] == pytest.approx(1.8, abs=0.03)
+    np.testing.assert_allclose(parameters[1:4] / parameters[0], BAR[1:4] / BAR[0], atol=2e-3)
+
+
+def test_block_size_does_not_matter() -> None:
+    """Single samples, odd blocks and everything at once: the same numbers, through a load change and a contact."""
+    motion = puma_motion(rounds=3)
+    simulator = simulate_puma(motion, seed=3, schedule=[(5.0, BAR)], stamp_jitter=0.001)
+    joints, wrenches = simulator.joints(0.0, motion.duration), simulator.wrenches(0.0, motion.duration)
+    push = np.zeros_like(wrenches.wrenches)
+    push[2000:2300, 1] = 20.0 * np.sin(np.arange(300) / 7.0)
+    wrenches = push_force(wrenches, push)
+
+    def run(size: int) -> tuple[LoadChain, np.ndarray, list[str]]:
+        chain = make_chain()
+        residuals, events = [], []
+        for start in range(0, len(wrenches.stamps), size):
+            part = slice(start, start + size)
+            chain.push_joints(slice_joints(joints, part))
+            chain.push_wrenches(slice_wrenches(wrenches, part))
+            output = chain.process()
+            residuals.append(output.residual)
+            events += [event.kind for event in output.events]
+        return chain, np.concatenate(residuals), events
+
+    whole, residual, events = run(10**6)
+    assert "load_changed" in events and "contact_began" in events
+    for size in (1, 7, 1000):
+        chain, other, other_events = run(size)
+        assert other_events == events
+        count = min(len(residual), len(other))
+        assert count > 0.99 * len(residual)
+        np.testing.assert_allclose(other[:count], residual[:count], atol=1e-9)
+        np.testing.assert_allclose(chain.estimate().parameters, whole.estimate().parameters, atol=1e-9)
+        np.testing.assert_allclose(chain.estimate().covariance, whole.estimate().covariance, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_load_step_in_motion_is_followed_and_biases_kept(seed: int) -> None:
+    """0 -> 1.8 -> 0 kg: 2 % within a second, twice, and the biases stay as well known as they were."""
+    motion = puma_motion(rounds=6)
+    attach = 8.0 + 0.37 * seed
+    release = attach + 8.3
+    simulator = simulate_puma(motion, seed, [(attach, BAR), (release, None)])
+    chain = make_chain()
+    drive(chain, simulator, 0.0, attach)
+    before = chain.estimate()
+    assert abs(before.parameters[0]) < 0.01
+    drive(chain, simulator, attach, attach + 1.0)
+    loaded = chain.estimate()
+    assert loaded.parameters[0] == pytest.approx(1.8, rel=0.02)
+    known = np.sqrt(np.diag(before.bias_covariance))
+    assert np.all(np.abs(loaded.bias - before.bias) < 4.0 * known)
+    assert np.all(np.sqrt(np.diag(loaded.bias_covariance)) < 1.5 * known)
+    drive(chain, simulator, attach + 1.0, release)
+    assert chain.estimate().parameters[0] == pytest.approx(1.8, abs=0.005)
+    drive(chain, simulator, release, release + 1.0)
+    assert abs(chain.estimate().parameters[0]) < 0.036
+
+
+def test_load_taken_at_standstill_is_noticed() -> None:
+    motion = Sequence([puma_motion(rounds=2), Hold(np.radians([0.0, 0, 0, -90, 0, 0]), 4.0)])
+    start = motion.duration - 4.0
+    simulator = simulate_puma(motion, 1, [(start + 1.0, BAR)])
+    chain = make_chain()
+    output = drive(chain, simulator, 0.0, motion.duration)
+    assert [event.kind for event in output.events] == ["load_changed"]
+    assert chain.estimate().parameters[0] == pytest.approx(1.8, rel=0.02)
+
+
+def test_contact_is_reported_and_changes_nothing() -> None:
+    """A push that varies in no load's way shows in the residual, and leaves the estimate as it was."""
+    motion = puma_motion(rounds=4)
+    simulator = simulate_puma(motion, 5)
+    chain = make_chain()
+    drive(chain, simulator, 0.0, 8.0)
+    before = chain.estimate()
+    joints, wrenches = simulator.joints(8.0, 10.0), simulator.wrenches(8.0, 10.0)
+    time = np.arange(len(wrenches.stamps)) / 200.0
+    force = np.zeros((len(time), 6))
+    force[:, 0] = 15.0 + 10.0 * np.sin(5.0 * time)
+    force[:, 4] = -2.0 * np.sin(3.0 * time)
+    chain.push_joints(joints)
+    chain.push_wrenches(push_force(wrenches, force))
+    output = chain.process()
+    assert "contact_began" in [event.kind for event in output.events]
+    assert chain.estimate().mode == "contact"
+    pushed = force[np.searchsorted(wrenches.stamps, output.stamps[5:])]
+    left = np.sqrt(np.mean((output.residual[5:] - pushed) ** 2, axis=0))
+    assert np.all(left < [0.6, 0.6, 0.6, 0.05, 0.05, 0.05])
+    after = drive(chain, simulator, 10.0, 12.0)
+    assert "contact_ended" in [event.kind for event in after.events]
+    assert chain.estimate().mode == "free"
+    change = chain.estimate().parameters - before.parameters
+    assert np.all(np.abs(change) < 3.0 * np.sqrt(np.diag(before.covariance)))
+
+
+def test_tared_sensor_in_motion_is_a_new_bias_not_a_new_load() -> None:
+    motion = puma_motion(rounds=5)
+    simulator = simulate_puma(motion, 2)
+    chain = make_chain()
+    drive(chain, simulator, 0.0, 9.0)
+    offset = np.array([4.0, -9.0, 6.0, 0.5, 0.3, -0.4])
+    events = []
+    for start in np.arange(9.0, 16.0, 0.5):
+        chain.push_joints(simulator.joints(start, start + 0.5))
+        chain.push_wrenches(push_force(simulator.wrenches(start, start + 0.5), offset))
+        events += [event.kind for event in chain.process().events]
+    assert "bias_changed" in events
+    assert "load_changed" not in events
+    np.testing.assert_allclose(chain.estimate().parameters[:4], BAR[:4], atol=5e-3)
+
+
+def test_hour_of_standstill_does_no_harm() -> None:
+    """Finite, positive, no drift beyond one standard deviation; and learning goes on afterwards."""
+    hour = 3600.0
+    move = puma_motion(rest=2.0)
+    pose = np.radians([0.0, 0, 0, -90, 0, 0])
+    motion = Sequence([move, Hold(pose, hour), puma_motion(rest=0.0)])
+    simulator = simulate_puma(motion, 4)
+    chain = make_chain()
+    drive(chain, simulator, 0.0, move.duration + 60.0)
+    before = chain.estimate()
+    drive(chain, simulator, move.duration + 60.0, move.duration + hour, chunk=60.0)
+    after = chain.estimate()
+    deviations = np.sqrt(np.diag(before.covariance))
+    assert np.all(np.isfinite(after.covariance))
+    assert np.linalg.eigvalsh(after.covariance)[0] > 0.0
+    assert np.all(np.abs(after.parameters - before.parameters) < deviations)
+    assert after.mode == "free"
+    drive(chain, simulator, move.duration + hour, motion.duration)
+    final = chain.estimate()
+    assert np.all(np.abs(final.parameters - BAR) < 4.0 * np.sqrt(np.diag(final.covariance)))
+    assert final.states == ("known",) * 10
+
+
+def test_noisy_velocity_at_standstill_is_not_excitation() -> None:
+    """Ten minutes of tachometer noise must not make an unknown inertia known."""
+    simulator = simulate_puma(Hold(np.radians([0.0, 0, 0, -90, 0, 0])), velocity_noise=0.01)
+    chain = make_chain()
+    drive(chain, simulator, 0.0, 600.0, chunk=30.0)
+    assert set(chain.estimate().states) == {"not excited yet"}
+
+
+def test_static_poses_give_mass_and_centre_of_mass_without_a_mode() -> None:
+    poses = np.radians(
+        [
+            [0, 0, 0, -90, 0, 0],
+            [0, -60, 90, 30, 60, 0],
+            [20, -30, 60, -60, -70, 90],
+            [0, 10, 40, 90, 80, -60],
+            [0, -45, 45, 0, 90, 45],
+            [10, -70, 30, -30, 40, -120],
+        ]
+    )
+    chain = make_chain()
+    start = 1_700_000_000_000_000_000
+    for index, pose in enumerate(poses):
+        simulator = Simulator(
+            PUMA,
+            "ft_sensor",
+            Hold(pose),
+            SensorModel(force_noise=0.1, torque_noise=0.005, bias=(1.0, 2, 3, 0.1, 0.2, 0.3)),
+            [(0.0, BAR)],
+            seed=index,
+            start_stamp=start + index * 5_000_000_000,
+        )
+        drive(chain, simulator, 0.0, 2.0)
+    estimate = chain.estimate()
+    assert estimate.states[:4] == ("known",) * 4
+    assert "known" not in estimate.states[4:]
+    assert estimate.parameters[0] == pytest.approx(1.8, abs=0.01)
+    np.testing.assert_allclose(estimate.parameters[1:4] / estimate.parameters[0], BAR[1:4] / BAR[0], atol=1e-3)
+
+
+def test_tool_is_subtracted_with_its_uncertainty() -> None:
+    gripper = np.array([0.6, 0.003, 0.0, 0.03, 0.003, 0.0, 0.0, 0.003, 0.0, 0.001])
+    motion = puma_motion(rounds=5)
+    simulator = simulate_puma(motion, 6, [(10.0, BAR)], tool=gripper)
+    chain = make_chain()
+    with pytest.raises(NotIdentifiedError, match="more poses"):
+        chain.capture_tool()
+    drive(chain, simulator, 0.0, 9.9)
+    tool = chain.capture_tool()
+    assert tool.phi[0] == pytest.approx(0.6, abs=0.01)
+    assert abs(chain.estimate().parameters[0]) < 1e-12
+    drive(chain, simulator, 9.9, motion.duration)
+    estimate = chain.estimate()
+    assert np.all(np.abs(estimate.parameters - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
+    assert estimate.covariance[0, 0] > tool.covariance[0, 0]
+
+
+def test_unknown_sensor_frame_lists_the_frames_there_are() -> None:
+    with pytest.raises(UnknownFrameError, match="ft_sensor"):
+        make_chain(sensor_frame="flange_7")
+
+
+def test_paused_chain_predicts_and_does_not_learn() -> None:
+    motion = puma_motion(rounds=2)
+    simulator = simulate_puma(motion, 7)
+    chain = make_chain()
+    drive(chain, simulator, 0.0, 6.0)
+    before = chain.estimate()
+    chain.pause(True)
+    output = drive(chain, simulator, 6.0, 8.0)
+    assert chain.estimate().mode == "paused"
+    np.testing.assert_array_equal(chain.estimate().parameters, before.parameters)
+    assert np.abs(output.residual).mean() < 1.0
+    chain.pause(False)
+    chain.reset()
+    assert chain.estimate().mode == "waiting"
+    assert set(chain.estimate().states) == {"not excited yet"}

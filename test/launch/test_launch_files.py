@@ -1,0 +1,110 @@
+"""The launch files: every argument described, and the right nodes with the right parameters.
+
+What needs launch_ros is skipped where there is none, as with ROS from wheels.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((ROOT / "launch").glob("*.launch.py"))
+needs_launch = pytest.mark.skipif(importlib.util.find_spec("launch_ros") is None, reason="launch_ros is not installed")
+
+
+def declared_arguments(file: Path) -> list[tuple[str, dict[str, ast.expr]]]:
+    """Name and keywords of every DeclareLaunchArgument in a file."""
+    calls = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
+    return [
+        (ast.literal_eval(call.args[0]), {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg})
+        for call in calls
+        if isinstance(call.func, ast.Name) and call.func.id == "DeclareLaunchArgument"
+    ]
+
+
+def test_the_launch_files_are_there() -> None:
+    assert [file.name for file in FILES] == ["demo.launch.py", "load.launch.py"]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_every_argument_has_a_description_and_a_default_among_its_choices(file: Path) -> None:
+    arguments = declared_arguments(file)
+    assert len(arguments) >= 7
+    for name, keywords in arguments:
+        assert len(ast.literal_eval(keywords["description"])) > 10, name
+        default = ast.literal_eval(keywords["default_value"])
+        if "choices" in keywords:
+            assert default in ast.literal_eval(keywords["choices"]), name
+
+
+def test_the_robots_and_loads_to_choose_from_are_shipped() -> None:
+    choices = {
+        name: ast.literal_eval(keywords["choices"])
+        for name, keywords in declared_arguments(ROOT / "launch" / "demo.launch.py")
+        if "choices" in keywords
+    }
+    for robot in choices["robot"]:
+        assert (ROOT / "urdf" / f"{robot}.urdf").exists()
+        assert (ROOT / "config" / f"{robot}.yaml").exists()
+    shipped = {file.stem for file in (ROOT / "config" / "loads").glob("*.yaml")}
+    assert set(choices["load"]) == shipped | {""}
+
+
+def test_rviz_shows_what_the_node_publishes() -> None:
+    config = yaml.safe_load((ROOT / "rviz" / "inertid.rviz").read_text())
+    displays = config["Visualization Manager"]["Displays"]
+    topics = [display["Topic"]["Value"] for display in displays if "Topic" in display]
+    assert {"/inertid/markers", "/inertid/load/wrench_residual"} <= set(topics)
+    assert config["Visualization Manager"]["Global Options"]["Fixed Frame"] == "base_link"
+
+
+def load_launch_file(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name.replace(".", "_"), ROOT / "launch" / name)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def make_context(module: Any, **given: str) -> Any:
+    from launch import LaunchContext
+
+    context = LaunchContext()
+    for argument in module.ARGUMENTS:
+        default = "".join(part.perform(context) for part in argument.default_value)
+        context.launch_configurations[argument.name] = given.get(argument.name, default)
+    return context
+
+
+@needs_launch
+def test_an_empty_argument_overrides_nothing_and_a_given_one_does() -> None:
+    from launch_ros.utilities import evaluate_parameters
+
+    module = load_launch_file("load.launch.py")
+    context = make_context(module, namespace="left/arm")
+    (node,) = module.make_node(context)
+    (overrides,) = evaluate_parameters(context, node._Node__parameters)
+    assert overrides == {"autostart": True, "use_sim_time": False}
+    context = make_context(module, sensor_frame="tool0", use_sim_time="true", params_file="my arm.yaml")
+    (node,) = module.make_node(context)
+    file, overrides = evaluate_parameters(context, node._Node__parameters)
+    assert str(file) == "my arm.yaml"
+    assert overrides == {"autostart": True, "use_sim_time": True, "load.sensor_frame": "tool0"}
+
+
+@needs_launch
+def test_the_demonstration_says_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = load_launch_file("demo.launch.py")
+    monkeypatch.setattr(module, "is_installed", lambda package: package != "rviz2")
+    actions = module.make_viewers(ROOT, "puma560", wanted=True)
+    assert [type(action).__name__ for action in actions] == ["LogInfo", "Node"]
+    monkeypatch.setattr(module, "is_installed", lambda package: bool(package))
+    assert [type(action).__name__ for action in module.make_viewers(ROOT, "puma560", wanted=True)] == ["Node", "Node"]
+    assert [type(action).__name__ for action in module.make_viewers(ROOT, "puma560", wanted=False)] == ["Node"]

@@ -1,0 +1,125 @@
+"""The services, called as a user calls them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+from std_srvs.srv import SetBool, Trigger
+
+from inertid_ros.estimate_file import read_estimate, read_tool
+from inertid_ros.sim.scenario import read_load
+
+
+def trigger(bench: Any, name: str) -> Any:
+    return bench.call(Trigger, f"/inertid/{name}", Trigger.Request())
+
+
+def test_reset_forgets_the_load_and_learns_it_again(bench: Any) -> None:
+    bench.start()
+    bench.describe()
+    bench.feed(4.0)
+    assert bench.parameters()[0] == pytest.approx(1.8, abs=0.03)
+    assert trigger(bench, "reset").success
+    assert bench.parameters()[0] == 0.0
+    bench.feed(4.0)
+    assert bench.parameters()[0] == pytest.approx(1.8, abs=0.03)
+
+
+def test_while_paused_nothing_is_learnt_and_predictions_go_on(bench: Any) -> None:
+    bench.start()
+    bench.describe()
+    bench.feed(4.0)
+    bench.spin(0.1)
+    assert bench.call(SetBool, "/inertid/pause", SetBool.Request(data=True)).success
+    before = bench.parameters()
+    bench.received["load/wrench_predicted"].clear()
+    bench.feed(1.0)
+    assert len(bench.received["load/wrench_predicted"]) > 150
+    np.testing.assert_array_equal(bench.parameters(), before)
+    assert bench.call(SetBool, "/inertid/pause", SetBool.Request(data=False)).success
+    bench.feed(1.0)
+    assert np.any(bench.parameters() != before)
+
+
+def test_a_captured_tool_is_written_subtracted_and_cleared(bench: Any, tmp_path: Path) -> None:
+    bench.simulate(load="gripper")
+    bench.start(save_directory=str(tmp_path))
+    bench.describe()
+    bench.feed(6.0)
+    gripper = read_load("gripper")
+    assert gripper is not None
+    answer = trigger(bench, "capture_tool")
+    assert answer.success, answer.message
+    assert str(tmp_path) in answer.message
+    tool = read_tool(tmp_path / "inertid_tool.yaml")
+    assert tool.sensor_frame == "ft_sensor"
+    assert tool.phi[0] == pytest.approx(gripper[0], abs=0.02)
+    assert bench.parameters()[0] == pytest.approx(0.0, abs=0.02)
+    assert trigger(bench, "clear_tool").success
+    assert bench.parameters()[0] == pytest.approx(gripper[0], abs=0.02)
+    assert bench.set_parameter("load.tool_file", str(tmp_path / "inertid_tool.yaml")).successful
+    bench.feed(4.0)
+    assert bench.parameters()[0] == pytest.approx(0.0, abs=0.02)
+
+
+def test_a_tool_is_not_captured_before_it_is_known(bench: Any, tmp_path: Path) -> None:
+    bench.start(save_directory=str(tmp_path))
+    bench.describe()
+    bench.feed(0.5)
+    answer = trigger(bench, "capture_tool")
+    assert not answer.success
+    assert "not identified yet" in answer.message
+    assert list(tmp_path.glob("*.yaml")) == []
+
+
+def test_a_tool_file_that_cannot_be_used_is_reported_and_the_node_goes_on(bench: Any, tmp_path: Path) -> None:
+    bench.start(load__tool_file=str(tmp_path / "missing.yaml"))
+    bench.describe()
+    bench.feed(4.0)
+    status = bench.status("tool")
+    assert status.level == DiagnosticStatus.ERROR
+    assert "missing.yaml" in status.message
+    assert bench.parameters()[0] == pytest.approx(1.8, abs=0.03)
+
+
+def test_save_writes_what_is_published_and_where_it_comes_from(bench: Any, tmp_path: Path) -> None:
+    bench.start(save_directory=str(tmp_path))
+    bench.describe()
+    bench.feed(6.0)
+    bench.spin(0.1)
+    parameters = bench.parameters()
+    answer = trigger(bench, "save")
+    assert answer.success, answer.message
+    saved = read_estimate(tmp_path / "inertid_load.yaml")
+    np.testing.assert_allclose(saved.phi, parameters, rtol=1e-12)
+    assert saved.provenance.sensor_frame == "ft_sensor"
+    assert saved.provenance.wrench_sign == "on_load"
+    assert saved.provenance.method == "filtered"
+    assert saved.provenance.wrench_samples == pytest.approx(1200, abs=20)
+    assert 5.9e9 < saved.provenance.last_stamp - saved.provenance.first_stamp < 6.0e9
+    assert "<inertial>" in (tmp_path / "inertid_load.yaml").read_text()
+
+
+def test_saving_to_an_unwritable_place_says_so_and_the_node_goes_on(bench: Any, tmp_path: Path) -> None:
+    bench.start(save_directory=str(tmp_path / "missing"))
+    bench.describe()
+    bench.feed(4.0)
+    for service in ("save", "capture_tool"):
+        answer = trigger(bench, service)
+        assert not answer.success
+        assert str(tmp_path / "missing") in answer.message
+    assert bench.set_parameter("save_directory", str(tmp_path)).successful
+    assert trigger(bench, "save").success
+    assert (tmp_path / "inertid_load.yaml").exists()
+
+
+@pytest.mark.parametrize("service", ["reset", "capture_tool", "save"])
+def test_without_a_robot_the_services_say_what_is_missing(bench: Any, service: str) -> None:
+    bench.start()
+    answer = trigger(bench, service)
+    assert not answer.success
+    assert "robot description" in answer.message

@@ -1,0 +1,83 @@
+"""The simulated driver as a process: remapping, start-up errors, and a clean end."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+import rclpy
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rclpy.task import Future
+
+from inertid_ros.ros.spinning import make_executor
+
+PATIENCE = 20.0
+"""Seconds after which something that has not happened will not happen."""
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    """Start a driver with parameters and remappings."""
+    command = [sys.executable, "-m", "inertid_ros.ros.driver_main", "--ros-args", *arguments]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture
+def listen(ros_domain: int) -> Iterator[Callable[[str], None]]:
+    """Wait until a wrench arrives on a topic."""
+    rclpy.init(args=[], domain_id=ros_domain)
+    node = Node("listener")
+    executor = make_executor(node)
+    executor.add_node(node)
+
+    def wait(topic: str) -> None:
+        received: list[WrenchStamped] = []
+        node.create_subscription(WrenchStamped, topic, received.append, 10)
+        deadline = time.monotonic() + PATIENCE
+        while not received:
+            assert time.monotonic() < deadline, f"nothing on {topic}"
+            executor.spin_until_future_complete(Future(), timeout_sec=0.05)
+
+    yield wait
+    executor.remove_node(node)
+    node.destroy_node()
+    rclpy.shutdown()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_driver_ends_cleanly_when_asked_to(listen: Callable[[str], None], number: signal.Signals) -> None:
+    process = start("-r", "__ns:=/arm", "-r", "wrench:=ft/raw", "-p", "seed:=3")
+    listen("/arm/ft/raw")
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert "Traceback" not in errors
+    assert "simulating puma560" in errors
+
+
+@pytest.mark.parametrize("delay", [0.3, 0.5, 0.7, 0.9])
+@pytest.mark.usefixtures("ros_domain")
+def test_driver_ends_cleanly_when_asked_to_while_starting(delay: float) -> None:
+    process = start()
+    time.sleep(delay)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode in (0, -signal.SIGTERM)  # the latter before rclpy has taken over
+    assert "Traceback" not in errors
+
+
+@pytest.mark.usefixtures("ros_domain")
+@pytest.mark.parametrize(
+    ("parameter", "expected"),
+    [("joint_rate:=0.1", "parameter 'joint_rate' is 0.1: expected 1 to 2000"), ("robot:=r2d2", "urdf/r2d2.urdf")],
+)
+def test_driver_says_what_is_wrong_and_fails(parameter: str, expected: str) -> None:
+    process = start("-p", parameter)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert expected in errors
+    assert "Traceback" not in errors

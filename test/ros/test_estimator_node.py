@@ -1,0 +1,70 @@
+"""The node in a real graph: from messages to a weighed load."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+
+from inertid_ros.core.inertial import PARAMETER_NAMES
+from inertid_ros.sim.scenario import read_load
+
+
+def stamp_of(message: Any) -> int:
+    return int(message.header.stamp.sec) * 10**9 + int(message.header.stamp.nanosec)
+
+
+def test_a_load_is_weighed_and_everything_is_published(bench: Any) -> None:
+    bench.simulate(sign="on_sensor")
+    bench.start()
+    bench.describe()
+    bench.feed(0.5)
+    assert bench.received["load/inertia"] == [], "nothing is known at standstill"
+    bench.feed(8.0)
+    parameters = bench.parameters()
+    truth = read_load("bar")
+    message = bench.newest("load/parameters")
+    assert message.layout.dim[0].label.split() == list(PARAMETER_NAMES)
+    assert [d.size for d in message.layout.dim] == [10, 1]
+    assert message.layout.dim[1].label == ", ".join(["known"] * 10)
+    covariance = np.array(bench.newest("load/covariance").data).reshape(10, 10)
+    assert [d.size for d in bench.newest("load/covariance").layout.dim] == [10, 10]
+    np.testing.assert_array_equal(covariance, covariance.T)
+    assert np.all(np.abs(parameters - truth) < 4.5 * np.sqrt(np.diag(covariance)))
+    inertia = bench.newest("load/inertia")
+    assert inertia.header.frame_id == "ft_sensor"
+    assert inertia.inertia.m == pytest.approx(1.8, abs=0.01)
+    assert inertia.inertia.com.z == pytest.approx(0.060, abs=0.001)
+    assert inertia.inertia.ixx == pytest.approx(0.0244, abs=0.002)
+    assert inertia.inertia.iyy == pytest.approx(0.0007, abs=0.002)
+    status = bench.status("load")
+    assert status.level == DiagnosticStatus.OK
+    values = {item.key: item.value for item in status.values}
+    assert values["wrench sign"] == "on_sensor"
+    assert "(known)" in values["m"]
+    assert "kg" in values["m"]
+
+
+def test_predictions_come_at_the_stamps_of_the_wrenches_and_add_up(bench: Any) -> None:
+    sent = {}
+
+    def note(message: Any) -> Any:
+        force = message.wrench.force
+        sent[stamp_of(message)] = np.array([force.x, force.y, force.z])
+        return message
+
+    bench.start()
+    bench.describe()
+    bench.feed(3.0, wrench=note)
+    bench.spin(0.1)
+    predicted = {stamp_of(m): m.wrench.force for m in bench.received["load/wrench_predicted"]}
+    residual = {stamp_of(m): m.wrench.force for m in bench.received["load/wrench_residual"]}
+    assert predicted.keys() == residual.keys() <= sent.keys()
+    assert len(predicted) > 0.97 * len(sent)
+    for stamp, force in predicted.items():
+        rest = residual[stamp]
+        np.testing.assert_allclose(
+            sent[stamp], [force.x + rest.x, force.y + rest.y, force.z + rest.z], rtol=0, atol=1e-9
+        )

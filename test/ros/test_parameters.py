@@ -1,0 +1,109 @@
+"""Parameters through ROS: what is accepted, what is refused and why, and what a change does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from rcl_interfaces.srv import DescribeParameters
+
+from inertid_ros.core.errors import SettingError
+from inertid_ros.core.settings import iterate_settings
+from inertid_ros.ros.estimator_node import EstimatorNode
+
+
+def test_ros_knows_every_parameter_with_range_unit_and_meaning(bench: Any) -> None:
+    bench.start("unconfigured")
+    infos = list(iterate_settings())
+    request = DescribeParameters.Request(names=[info.name for info in infos])
+    descriptors = bench.call(DescribeParameters, "/inertid/describe_parameters", request).descriptors
+    for info, descriptor in zip(infos, descriptors, strict=True):
+        assert info.description in descriptor.description
+        assert info.unit in descriptor.description
+        assert descriptor.additional_constraints == info.describe_range()
+        if info.type == "float" and info.minimum is not None:
+            assert descriptor.floating_point_range[0].from_value == info.minimum
+            assert descriptor.floating_point_range[0].to_value == info.maximum
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("load.filter_cutoff", 1e9, "1000"),
+        ("load.filter_cutoff", 0, "1 to 1000"),
+        ("load.filter_cutoff", float("nan"), "1000"),
+        ("load.filter_cutoff", "fast", "1 to 1000"),
+        ("load.method", "magic", "filtered, differentiated, integral"),
+        ("load.wrench_sign", "", "on_load"),
+        ("gravity", [0.0, 0.0], "3 finite numbers"),
+        ("gravity", [0.0, 0.0, float("inf")], "3 finite numbers"),
+        ("estimators", ["links"], "one of load"),
+        ("estimate_rate", -1.0, "50"),
+        ("save_directory", 3, "str"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_with_the_range(bench: Any, name: str, value: Any, reason: str) -> None:
+    node = bench.start("unconfigured")
+    before = node.get_parameter(name).value
+    result = bench.set_parameter(name, value)
+    assert not result.successful
+    assert name in result.reason
+    assert reason in result.reason
+    np.testing.assert_array_equal(node.get_parameter(name).value, before)
+
+
+def test_a_whole_number_is_taken_for_a_decimal_one(bench: Any) -> None:
+    node = bench.start("unconfigured")
+    assert bench.set_parameter("load.filter_cutoff", 25).successful
+    assert node.settings.load.filter_cutoff == 25.0
+    assert type(node.settings.load.filter_cutoff) is float
+
+
+@pytest.mark.parametrize(("name", "value"), [("output_reliability", "reliable"), ("autostart", False)])
+def test_what_is_fixed_can_only_be_changed_while_unconfigured(bench: Any, name: str, value: Any) -> None:
+    node = bench.start("unconfigured")
+    assert bench.set_parameter(name, value).successful
+    node.trigger_configure()
+    result = bench.set_parameter(name, value)
+    assert not result.successful
+    assert "unconfigured" in result.reason
+
+
+@pytest.mark.parametrize(("name", "value"), [("load.gate", 1000.0), ("load.method", "magic"), ("gravity", [1.0])])
+def test_a_bad_value_at_the_start_names_parameter_and_range(bench: Any, name: str, value: Any) -> None:
+    with pytest.raises(SettingError, match=name):
+        bench.start("unconfigured", **{name.replace(".", "__"): value})
+    bench.estimator = None
+
+
+def test_a_misspelt_parameter_is_pointed_out(bench: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    bench.start("unconfigured", load__sensor_fram="ft_sensor")
+    assert "'load.sensor_fram' is no parameter of this node" in capfd.readouterr().err
+
+
+def test_the_estimate_rate_changes_at_once(bench: Any) -> None:
+    bench.start()
+    bench.describe()
+    assert bench.set_parameter("estimate_rate", 50.0).successful
+    bench.received["load/parameters"].clear()
+    bench.spin(1.0)
+    assert 40 <= len(bench.received["load/parameters"]) <= 51
+
+
+def test_another_parameter_starts_the_identification_anew(bench: Any) -> None:
+    bench.start()
+    bench.describe()
+    bench.feed(4.0)
+    assert bench.parameters()[0] == pytest.approx(1.8, abs=0.02)
+    assert bench.set_parameter("load.method", "integral").successful
+    assert bench.parameters()[0] == 0.0
+    bench.feed(4.0)
+    assert bench.parameters()[0] == pytest.approx(1.8, abs=0.02)
+
+
+def test_the_configured_reliability_is_used(bench: Any) -> None:
+    node = bench.start("inactive", output_reliability="reliable")
+    assert isinstance(node, EstimatorNode)
+    (info,) = node.get_publishers_info_by_topic("/inertid/load/wrench_residual")
+    assert info.qos_profile.reliability.name == "RELIABLE"

@@ -1,0 +1,87 @@
+"""A chain and a simulated PUMA or direct drive arm, ready to be driven."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from inertid_ros.core.load_chain import LoadChain, LoadOutput
+from inertid_ros.core.load_estimator import Event
+from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
+from inertid_ros.core.robot import Robot
+from inertid_ros.core.settings import LoadSettings, Settings
+from inertid_ros.share import share_path
+from inertid_ros.sim.loads import load_from_yaml
+from inertid_ros.sim.motion import Hold, Motion, Sequence
+from inertid_ros.sim.paper_moves import paper_puma_move
+from inertid_ros.sim.sensors import SensorModel, paper_puma_sensors
+from inertid_ros.sim.simulator import Simulator
+
+PUMA = share_path("urdf", "puma560.urdf").read_text()
+DDARM = share_path("urdf", "ddarm.urdf").read_text()
+BAR = load_from_yaml(share_path("config", "loads", "bar.yaml"))
+
+
+def make_chain(urdf: str = PUMA, **load: object) -> LoadChain:
+    """A chain at `ft_sensor` with the wrench on the load unless told otherwise."""
+    values = {"sensor_frame": "ft_sensor", "wrench_sign": "on_load", **load}
+    return LoadChain(Robot.from_urdf(urdf), Settings(load=LoadSettings(**values)))  # type: ignore[arg-type]
+
+
+def puma_motion(rest: float = 2.0, rounds: int = 1) -> Motion:
+    """Stand still, then the paper's move forth and back."""
+    move = paper_puma_move()
+    start = move.at(np.zeros(1)).positions[0]
+    return Sequence([Hold(start, rest)] + [move, move.reversed()] * rounds)
+
+
+def simulate_puma(
+    motion: Motion,
+    seed: int = 0,
+    schedule: Iterable[tuple[float, FloatArray | None]] = ((0.0, BAR),),
+    tool: FloatArray | None = None,
+    **sensors: object,
+) -> Simulator:
+    """A PUMA with the sensors of the paper's experiment, some of them replaced."""
+    model: SensorModel = replace(paper_puma_sensors(seed), **sensors)  # type: ignore[arg-type]
+    return Simulator(PUMA, "ft_sensor", motion, model, schedule, seed=seed, tool=tool)
+
+
+def drive(chain: LoadChain, simulator: Simulator, start: float, end: float, chunk: float = 0.5) -> LoadOutput:
+    """Feed a stretch of simulated time in chunks; all that came out, put together."""
+    edges = np.append(np.arange(start, end - 1e-9, chunk), end)
+    outputs = []
+    for a, b in zip(edges[:-1], edges[1:], strict=True):
+        chain.push_joints(simulator.joints(a, b))
+        chain.push_wrenches(simulator.wrenches(a, b))
+        outputs.append(chain.process())
+    return join(outputs)
+
+
+def join(outputs: list[LoadOutput]) -> LoadOutput:
+    """One output of many."""
+    events: list[Event] = [event for output in outputs for event in output.events]
+    return LoadOutput(
+        np.concatenate([output.stamps for output in outputs]),
+        np.concatenate([output.predicted for output in outputs]),
+        np.concatenate([output.residual for output in outputs]),
+        tuple(events),
+    )
+
+
+def push_force(block: WrenchBlock, force: FloatArray) -> WrenchBlock:
+    """The same readings with (N, 6) or (6,) on top."""
+    return WrenchBlock(block.frame, block.stamps, block.wrenches + force)
+
+
+def slice_joints(block: JointBlock, part: slice) -> JointBlock:
+    """Some samples of a block."""
+    velocities = None if block.velocities is None else block.velocities[part]
+    return JointBlock(block.names, block.stamps[part], block.positions[part], velocities)
+
+
+def slice_wrenches(block: WrenchBlock, part: slice) -> WrenchBlock:
+    """Some samples of a block."""
+    return WrenchBlock(block.frame, block.stamps[part], block.wrenches[part])

@@ -1,0 +1,192 @@
+"""One package for colcon and pip: nothing forgotten, nothing that can drift apart."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from configparser import ConfigParser
+from importlib.util import find_spec
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import inertid_ros
+
+ROOT = Path(__file__).parents[1]
+DATA_DIRECTORIES = ("urdf", "config", "launch", "rviz")
+COMMANDS = ("estimator", "inertid", "simulated_driver")
+
+# Import names that are not the names of what has to be installed: for rosdep, and for pip.
+ROSDEP_KEYS = {name: f"python3-{name}" for name in ("numpy", "pytest", "rich", "scipy", "yaml")}
+PIP_NAMES = {"pinocchio": "pin", "yaml": "PyYAML"}
+# Started by launch files, not imported; and the middleware that wheels do not bring by themselves.
+STARTED = {"robot_state_publisher", "rviz2"}
+MIDDLEWARE = "ros-jazzy-rmw-fastrtps-cpp"
+
+# setuptools makes wheels by itself since 70.1; before, with the help of another package.
+HAS_WHEEL = find_spec("setuptools.command.bdist_wheel") is not None or find_spec("wheel") is not None
+
+
+def read_package_xml() -> ElementTree.Element:
+    return ElementTree.parse(ROOT / "package.xml").getroot()
+
+
+def declared(*kinds: str) -> set[str]:
+    return {str(element.text) for kind in kinds for element in read_package_xml().iter(kind)}
+
+
+def find_data_files(source: Path) -> set[str]:
+    """Names of the files that have to be shipped, relative to the source."""
+    files = (path for top in DATA_DIRECTORIES for path in (source / top).rglob("*") if path.is_file())
+    return {path.relative_to(source).as_posix() for path in files}
+
+
+def third_party_imports(*directories: str) -> set[str]:
+    """Names of all packages imported under the directories that belong neither to Python nor to this repository."""
+    names: set[str] = set()
+    for path in (path for directory in directories for path in (ROOT / directory).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names.add(str(node.module).split(".")[0])
+    helpers = {path.parent.name for path in (ROOT / "test").glob("*/__init__.py")}
+    return names - set(sys.stdlib_module_names) - helpers - {"inertid_ros", "setuptools"}
+
+
+def normalise(requirement: str) -> str:
+    """Name of a requirement in the one spelling that pip compares."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[\s=<>!~;\[]", requirement)[0]).lower()
+
+
+def run_setup(source: Path, *arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "setup.py", "-q", *arguments], cwd=source, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what is built, so that building leaves no trace in the repository."""
+    target = tmp_path_factory.mktemp("source")
+    for directory in ("inertid_ros", "resource", *DATA_DIRECTORIES):
+        if (ROOT / directory).is_dir():
+            shutil.copytree(ROOT / directory, target / directory, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("setup.py", "setup.cfg", "package.xml", "pyproject.toml", "LICENSE"):
+        shutil.copy(ROOT / name, target)
+    return target
+
+
+@pytest.fixture(scope="module")
+def metadata(source: Path) -> Path:
+    """What setup.py says of the package, as setuptools writes it down."""
+    run_setup(source, "egg_info")
+    return source / "inertid_ros.egg-info"
+
+
+@pytest.fixture(scope="module")
+def requirements(metadata: Path) -> dict[str, set[str]]:
+    """Normalised names of the requirements: under "" those always needed, under the name of an extra its own."""
+    groups: dict[str, set[str]] = {}
+    group = ""
+    for line in (metadata / "requires.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            group = line.strip("[]")
+        elif line:
+            groups.setdefault(group, set()).add(normalise(line))
+    return groups
+
+
+def test_versions_agree(metadata: Path) -> None:
+    version = read_package_xml().findtext("version")
+    assert version == inertid_ros.__version__
+    assert f"\nVersion: {version}\n" in (metadata / "PKG-INFO").read_text(encoding="utf-8")
+
+
+def test_package_xml_is_what_ament_expects() -> None:
+    root = read_package_xml()
+    assert root.get("format") == "3"
+    assert root.findtext("name") == "inertid_ros"
+    assert root.findtext("export/build_type") == "ament_python"
+    assert root.findtext("license") == "MIT"
+    assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("MIT License")
+    assert (ROOT / "resource" / "inertid_ros").is_file()
+
+
+def test_package_xml_declares_exactly_what_is_used() -> None:
+    used = {ROSDEP_KEYS.get(name, name) for name in third_party_imports("inertid_ros", "launch")}
+    assert declared("depend", "exec_depend") - STARTED == used
+    tested = {ROSDEP_KEYS.get(name, name) for name in third_party_imports("test")}
+    assert tested <= declared("depend", "exec_depend", "test_depend")
+
+
+def test_started_programs_are_named_in_a_launch_file() -> None:
+    launch_files = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "launch").glob("*.launch.py"))
+    assert {name for name in STARTED if f'"{name}"' in launch_files} == STARTED
+
+
+def test_pip_requirements_are_exactly_what_is_used(requirements: dict[str, set[str]]) -> None:
+    used = third_party_imports("inertid_ros")
+    from_ros = used - set(ROSDEP_KEYS) - set(PIP_NAMES)
+    assert requirements[""] == {normalise(PIP_NAMES.get(name, name)) for name in used - from_ros}
+    assert requirements["jazzy"] - {MIDDLEWARE} == {normalise(f"ros-jazzy-{name}") for name in from_ros}
+
+
+def test_everything_required_is_pinned(requirements: dict[str, set[str]]) -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", pin) for pin in pins)
+    names = [normalise(pin) for pin in pins]
+    assert len(set(names)) == len(names)
+    assert set().union(*requirements.values()) <= set(names)
+
+
+def test_commands_exist(metadata: Path) -> None:
+    parser = ConfigParser()
+    parser.read(metadata / "entry_points.txt", encoding="utf-8")
+    assert sorted(parser["console_scripts"]) == sorted(COMMANDS)
+    for target in parser["console_scripts"].values():
+        module, function = target.split(":")
+        assert callable(getattr(importlib.import_module(module), function))
+
+
+def test_colcon_install_has_all_files_and_the_commands_for_ros2_run(source: Path, tmp_path: Path) -> None:
+    """The call is the one colcon makes; it leaves out only where colcon keeps its own records."""
+    record = tmp_path / "record.txt"
+    arguments = ("--prefix", str(tmp_path), "--record", str(record), "--single-version-externally-managed")
+    run_setup(source, "build", "--build-base", str(tmp_path / "build"), "install", *arguments)
+    share = tmp_path / "share" / "inertid_ros"
+    installed = {path.relative_to(share).as_posix() for path in share.rglob("*") if path.is_file()}
+    assert installed == find_data_files(source) | {"package.xml"}
+    assert (tmp_path / "share" / "ament_index" / "resource_index" / "packages" / "inertid_ros").is_file()
+    assert sorted(path.name for path in (tmp_path / "lib" / "inertid_ros").iterdir()) == sorted(COMMANDS)
+    assert list(tmp_path.glob("**/inertid_ros/py.typed"))
+
+
+@pytest.mark.skipif(not HAS_WHEEL, reason="this setuptools needs the package wheel")
+def test_wheel_has_all_files_and_leaves_the_commands_to_pip(source: Path, tmp_path: Path) -> None:
+    run_setup(source, "bdist_wheel", "--bdist-dir", str(tmp_path / "work"), "--dist-dir", str(tmp_path))
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    data = f"inertid_ros-{inertid_ros.__version__}.data"
+    shipped = {name.removeprefix(f"{data}/data/share/inertid_ros/") for name in names if "/share/inertid_ros/" in name}
+    assert shipped == find_data_files(source) | {"package.xml"}
+    assert not [name for name in names if name.startswith((f"{data}/scripts", "test"))]
+
+
+def test_nothing_but_this_package_is_installed(metadata: Path) -> None:
+    assert (metadata / "top_level.txt").read_text(encoding="utf-8").split() == ["inertid_ros"]
+
+
+def test_ci_runs_what_developers_run() -> None:
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert script.read_text(encoding="utf-8").rstrip().endswith("make test")
