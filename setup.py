@@ -66,7 +66,7 @@ setup(
         *find_data_files(share),
     ],
     install_requires=["numpy", "pin", "PyYAML", "rich", "scipy"],
-    extras_require={"jazzy": JAZZY, "test": ["mypy", "pytest", "ruff", "setuptools", "types-PyYAML"]},
+    extras_require={"jazzy": JAZZY, "test": ["mypy", "pytest", "rosbags", "ruff", "setuptools", "types-PyYAML"]},
     entry_points={
         "console_scripts": [
             "inertid = inertid_ros.cli.main:main",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix, get_package_share_directory
-from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+
+from launch import LaunchContext, LaunchDescription
 
 ARGUMENTS = [
     DeclareLaunchArgument("robot", default_value="puma560", choices=["puma560", "ddarm"], description="Which robot."),

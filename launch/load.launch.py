@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+
+from launch import LaunchContext, LaunchDescription
 
 ARGUMENTS = [
     DeclareLaunchArgument(

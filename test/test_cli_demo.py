@@ -17,11 +17,12 @@ from scipy.stats import chi2
 
 from inertid_ros.cli.demo_verdict import CONFIDENCE, judge
 from inertid_ros.cli.demo_view import DemoView, Snapshot, make_line, make_table
+from inertid_ros.core.records import FloatArray
 
 STATES = ("known",) * 4 + ("uncertain",) * 3 + ("not excited yet",) * 3
 
 
-def make_covariance(rng: np.random.Generator) -> np.ndarray:
+def make_covariance(rng: np.random.Generator) -> FloatArray:
     scales = np.diag([1e-3] + [1e-4] * 3 + [1e-5] * 6)
     factor = rng.normal(size=(10, 30))
     return np.asarray(scales @ factor @ factor.T @ scales)

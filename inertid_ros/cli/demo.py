@@ -25,10 +25,10 @@ from inertid_ros.sim.scenario import read_load
 
 START_LIMIT = 30.0
 """Seconds the two processes may take to start."""
-ATTACH_AT = 9.0
-RELEASE_AT = 24.0
+ATTACH_AT = 8.0
+RELEASE_AT = 18.0
 SHOW_RELEASE = 3.0
-END_AT = 36.0
+END_AT = 30.0
 """Seconds since the first estimate."""
 
 _REFRESH = 0.2

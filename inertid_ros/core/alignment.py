@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -38,8 +40,14 @@ class Stretch(NamedTuple):
 
     def rest(self, start: int) -> Stretch:
         """What follows from one sample on."""
-        part = slice(start, None)
-        return Stretch(False, *(field[part] for field in self[1:]))
+        return Stretch(
+            False,
+            self.stamps[start:],
+            self.times[start:],
+            self.positions[start:],
+            self.velocities[start:],
+            self.wrenches[start:],
+        )
 
 
 class Alignment:
@@ -52,41 +60,55 @@ class Alignment:
         self._health = health
         self._n = len(path.joint_names)
         self._origin: int | None = None
+        self._offset = self._delay
         self._maps: dict[tuple[str, ...], tuple[IntArray | None, tuple[int, ...]]] = {}
         self._streams: dict[tuple[int, ...], JointStream] = {}
         self._wrench_stamps = StampCheck("wrench", health)
         self._pending: list[tuple[IntArray, FloatArray]] = []
         self._last_time = -np.inf
+        self._single_time = np.empty(1)
+        self._single_state = np.empty(2 * self._n)
+        self._single_position = self._single_state[None, : self._n]
+        self._single_velocity = self._single_state[None, self._n :]
 
     def push_joints(self, block: JointBlock) -> None:
         """Take joint samples of one publisher; what cannot be used is counted."""
         names, stamps, positions, velocities = block
         take, columns = self._maps.get(names) or self._map(names)
-        if not columns or len(stamps) == 0:
+        if self._origin is None and stamps.item(-1) <= 0:
+            self._health.report("joint_states", "zero_stamp", stamps.item(-1), count=len(stamps))
             return
-        expected = (len(stamps), len(names))
-        if positions.shape != expected or (velocities is not None and velocities.shape != expected):
-            shapes = f"{positions.shape[-1]} positions, {'no' if velocities is None else velocities.shape[-1]} velocities"
-            self._health.report("joint_states", "wrong_length", int(stamps[-1]), f"{len(names)} names, {shapes}")
+        stream = self._streams.get(columns)
+        if take is None and stream and len(stamps) == 1 and stream.push_next(stamps.item(), positions, velocities):
+            return
+        if not columns or len(stamps) == 0 or not self._has_right_shape(block):
             return
         if take is not None:
             positions = positions[:, take]
             velocities = None if velocities is None else velocities[:, take]
-        size = np.vdot(positions, positions)
-        if velocities is not None:
-            size += np.vdot(velocities, velocities)
-        if not size < _LARGEST:
-            stamps, positions, velocities = self._drop_not_finite(stamps, positions, velocities)
-            if len(stamps) == 0:
-                return
-        stream = self._streams.get(columns) or self._make_stream(columns, int(stamps[0]))
+        stamps, positions, velocities = self._drop_not_finite(stamps, positions, velocities)
+        if len(stamps) == 0:
+            return
+        stream = stream or self._make_stream(columns, int(stamps[0]))
         if stream.push(stamps, positions, velocities):
             self._start_anew(keep=columns)
+
+    def _has_right_shape(self, block: JointBlock) -> bool:
+        names, stamps, positions, velocities = block
+        expected = len(stamps), len(names)
+        if positions.shape == expected and (velocities is None or velocities.shape == expected):
+            return True
+        shapes = f"{positions.shape[-1]} positions, {'no' if velocities is None else velocities.shape[-1]} velocities"
+        self._health.report("joint_states", "wrong_length", int(stamps[-1]), f"{len(names)} names, {shapes}")
+        return False
 
     def _drop_not_finite(
         self, stamps: IntArray, positions: FloatArray, velocities: FloatArray | None
     ) -> tuple[IntArray, FloatArray, FloatArray | None]:
         """Leave out what is not finite; velocities that are all NaN count as not measured."""
+        size = np.vdot(positions, positions) + (0.0 if velocities is None else np.vdot(velocities, velocities))
+        if size < _LARGEST:
+            return stamps, positions, velocities
         if velocities is not None and np.isnan(velocities).all():
             velocities = None
         good = np.isfinite(positions).all(axis=1)
@@ -99,35 +121,40 @@ class Alignment:
     def push_wrenches(self, block: WrenchBlock) -> None:
         """Take wrenches; what cannot be used is counted."""
         _, stamps, wrenches = block
-        if len(stamps) == 0:
+        if len(stamps) == 1 and math.isfinite(sum(wrenches[0].tolist())) and self._wrench_stamps.is_next(stamps.item()):
+            self._pending.append((stamps, wrenches))
             return
         if not np.vdot(wrenches, wrenches) < _LARGEST:
             good = np.isfinite(wrenches).all(axis=1)
             if not good.all():
                 self._health.report("wrench", "not_finite", int(stamps[~good][-1]), count=int((~good).sum()))
             stamps, wrenches = stamps[good], wrenches[good]
-            if len(stamps) == 0:
-                return
-        if len(stamps) > 1 or not self._wrench_stamps.is_next(int(stamps[0])):
-            chosen, restart = self._wrench_stamps.check(stamps)
-            if restart is not None:
-                self._pending.clear()
-                self._last_time = -np.inf
-            if chosen is not None:
-                stamps, wrenches = stamps[chosen[restart:]], wrenches[chosen[restart:]]
+        if len(stamps) == 0:
+            return
+        chosen, restart = self._wrench_stamps.check(stamps)
+        if restart is not None:
+            self._pending.clear()
+            self._last_time = -np.inf
+        if chosen is not None:
+            stamps, wrenches = stamps[chosen[restart:]], wrenches[chosen[restart:]]
         if len(stamps):
-            self._pending.append((stamps - self._delay, wrenches))
+            self._pending.append((stamps, wrenches))
 
     def process(self) -> list[Stretch]:
-        """Pair all that can be paired now."""
+        """Pair all that can be paired now; what comes out is valid until the next call."""
         if not self._pending or self._origin is None:
             return []
         if len(self._pending) == 1:
             stamps, wrenches = self._pending[0]
+            if len(stamps) == 1 and len(self._streams) == 1:
+                stretch = self._pair_next(stamps, wrenches)
+                if stretch is not None:
+                    self._pending.clear()
+                    return [stretch]
         else:
             stamps = np.concatenate([item[0] for item in self._pending])
             wrenches = np.concatenate([item[1] for item in self._pending])
-        times = (stamps - self._origin) * 1e-9
+        times = np.asarray((stamps - self._offset) * 1e-9)
         streams = self._covering_streams(stamps)
         horizon = min([stream.newest() for stream in streams], default=-np.inf)
         if times.item(-1) <= horizon:
@@ -139,6 +166,19 @@ class Alignment:
                 return []
             stamps, times, wrenches = stamps[:ready], times[:ready], wrenches[:ready]
         return self._pair(streams, stamps, times, wrenches)
+
+    def _pair_next(self, stamps: IntArray, wrenches: FloatArray) -> Stretch | None:
+        """A single wrench with the only publisher, if that gives all joints and there is no gap; else None."""
+        (stream,) = self._streams.values()
+        samples = stream.samples
+        time = (stamps.item() - self._offset) * 1e-9
+        if time > samples.newest or time - self._last_time > MAX_GAP or len(stream.columns) != self._n:
+            return None
+        if samples.read_one(time, self._single_state) > MAX_GAP:
+            return None
+        samples.forget_before(time)
+        self._last_time = self._single_time[0] = time
+        return Stretch(False, stamps, self._single_time, self._single_position, self._single_velocity, wrenches)
 
     def _keep_waiting(
         self, stamps: IntArray, times: FloatArray, wrenches: FloatArray, ready: int, streams: list[JointStream]
@@ -152,7 +192,7 @@ class Alignment:
         self._pending = [(stamps[keep:], wrenches[keep:])]
 
     def _map(self, names: tuple[str, ...]) -> tuple[IntArray | None, tuple[int, ...]]:
-        """Where the path's joints are among a message's names: indices there (None if as they are), and columns here."""
+        """Where the path's joints are in a message: indices there (None if as they are), and columns here."""
         columns = tuple(c for c, name in enumerate(self._path.joint_names) if name in names)
         take = np.array([names.index(self._path.joint_names[c]) for c in columns], dtype=np.int64)
         as_they_are = np.array_equal(take, np.arange(len(names)))
@@ -164,6 +204,7 @@ class Alignment:
     def _make_stream(self, columns: tuple[int, ...], stamp: int) -> JointStream:
         if self._origin is None:
             self._origin = stamp - stamp % (1000 * SECOND)
+            self._offset = self._origin + self._delay
         is_angle = tuple(self._path.is_angle[c] for c in columns)
         stream = self._streams[columns] = JointStream(np.array(columns), is_angle, self._origin, self._health)
         return stream
@@ -172,7 +213,9 @@ class Alignment:
         """Time started anew for one publisher: what waits belongs to the time before."""
         self._pending.clear()
         self._last_time = -np.inf
-        self._streams = {columns: stream for columns, stream in self._streams.items() if columns == keep or len(keep) < self._n}
+        self._streams = {
+            columns: stream for columns, stream in self._streams.items() if columns == keep or len(keep) < self._n
+        }
 
     def _covering_streams(self, stamps: IntArray) -> list[JointStream]:
         """The publishers that together give all joints, without those that fell silent; none if joints are missing."""
@@ -194,7 +237,7 @@ class Alignment:
         detail = "no joint states at all"
         if streams and self._origin is not None:
             newest = min(stream.newest() for stream in streams)
-            behind = (int(stamps[-1]) - self._origin) * 1e-9 - newest
+            behind = (int(stamps[-1]) - self._offset) * 1e-9 - newest
             detail = f"newest joint state is {behind:.3f} s before the wrench"
         self._health.report("wrench", "no_joint_state", int(stamps[-1]), detail, len(stamps))
 
@@ -205,8 +248,10 @@ class Alignment:
         usable = width <= MAX_GAP
         cuts: list[int] = []
         if not usable.all():
-            detail = "inside a gap of joint_states, or before the first"
-            self._health.report("wrench", "no_joint_state", int(stamps[~usable][-1]), detail, int((~usable).sum()))
+            in_gap = np.isfinite(width) & ~usable
+            if in_gap.any():
+                detail = "inside a gap of joint_states"
+                self._health.report("wrench", "no_joint_state", int(stamps[in_gap][-1]), detail, int(in_gap.sum()))
             kept = np.flatnonzero(usable)
             cuts = np.flatnonzero(np.diff(kept, prepend=-1) > 1).tolist()
             stamps, times, wrenches, states = stamps[kept], times[kept], wrenches[kept], states[kept]
@@ -216,14 +261,13 @@ class Alignment:
                 return []
         cuts += self._find_gaps(stamps, times)
         self._last_time = times.item(-1) if usable[-1] else -np.inf
-        stamps = stamps + self._delay
         n = self._n
         if not cuts or cuts == [0]:
             return [Stretch(bool(cuts), stamps, times, states[:, :n], states[:, n:], wrenches)]
         bounds = sorted({0, *cuts, len(times)})
         return [
             Stretch(a in cuts, stamps[a:b], times[a:b], states[a:b, :n], states[a:b, n:], wrenches[a:b])
-            for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+            for a, b in pairwise(bounds)
         ]
 
     def _find_gaps(self, stamps: IntArray, times: FloatArray) -> list[int]:
@@ -238,11 +282,6 @@ class Alignment:
     def _read(self, streams: list[JointStream], times: FloatArray) -> tuple[FloatArray, FloatArray]:
         """All joints at (N,) times: (N, 2n) states, (N,) distance of the joint states around each [s]."""
         newest = times.item(-1)
-        if len(streams) == 1:
-            samples = streams[0].samples
-            result = samples.read(times)
-            samples.forget_before(newest)
-            return result
         n = self._n
         states, width = np.zeros((len(times), 2 * n)), np.zeros(len(times))
         for stream in streams:

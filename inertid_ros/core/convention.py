@@ -16,6 +16,9 @@ from inertid_ros.core.records import FloatArray
 
 _ENOUGH_TURN = 2.0
 _LIGHT = 0.3
+_SMALL_MOMENT = 0.05
+_JOINED = np.array([0, 1, 2, 12, 13, 14, 15, 16, 17, 18])
+_MIRRORS = ((1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (1.0, -1.0, 1.0), (1.0, 1.0, -1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,66 +39,93 @@ class ConventionCheck:
 
     def take(self, row: FloatArray) -> None:
         """Take one row (23,)."""
-        joined = np.empty(10)
-        joined[:3] = row[:3]
-        joined[3] = row[12]
-        joined[4:] = row[13:19]
-        self._sums += np.outer(joined, joined)
+        joined = row[_JOINED]
+        self._sums += joined[:, None] * joined
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether the sensor has turned enough to judge, and nothing was found that cannot be."""
+        return self._judge()[1]
 
     def findings(self) -> tuple[Finding, ...]:
         """What can be said by now; empty while the sensor has not turned enough or nothing is wrong."""
+        return self._judge()[0]
+
+    def _judge(self) -> tuple[tuple[Finding, ...], bool]:
+        """The findings, and whether all that can be wrong has been seen to be right."""
         weight = self._sums[3, 3]
         if weight < 25.0:
-            return ()
+            return (), False
         keep = np.r_[0:3, 4:10]
         centred = self._sums[np.ix_(keep, keep)] - np.outer(self._sums[keep, 3], self._sums[keep, 3]) / weight
         centred /= weight
         motion, cross, total = centred[:3, :3], centred[:3, 3:6], float(np.trace(centred[3:6, 3:6]))
         turned = np.sort(np.linalg.eigvalsh(motion))[::-1]
         if turned[1] < _ENOUGH_TURN**2:
-            return ()
+            return (), False
         if total < (_LIGHT * np.sqrt(turned.sum() / 9.8**2)) ** 2:
-            return (_COMPENSATED,)
-        return self._judge_frame(motion, cross, total, centred[:3, 6:])
+            return (_COMPENSATED,), True
+        return self._judge_frame(motion, cross, total, np.hstack((centred[:3, 6:], centred[6:, 6:])))
 
     def _judge_frame(
         self, motion: FloatArray, cross: FloatArray, total: float, moments: FloatArray
-    ) -> tuple[Finding, ...]:
+    ) -> tuple[tuple[Finding, ...], bool]:
         spread = float(np.trace(motion))
         left, singular, right = np.linalg.svd(cross)
         straight = float(np.trace(cross)) ** 2 / spread / total
         turned = float(singular.sum()) ** 2 / spread / total
         if straight > 0.8:
-            return self._judge_moments(motion, moments)
+            return _judge_moments(motion, moments[:, :3], moments[:, 3:])
         if turned < 0.8:
-            return (_NO_FRAME,)
+            return (_NO_FRAME,), False
         turn = right.T @ left.T
         if singular[2] < 0.05 * singular[0]:
-            turn = right.T @ np.diag([1.0, 1.0, np.linalg.det(turn)]) @ left.T
+            other = right.T @ np.diag([1.0, 1.0, -1.0]) @ left.T
+            turn = max(turn, other, key=_squareness)
         sign = "on_load" if np.linalg.det(turn) > 0 else "on_sensor"
         angle, axis = _angle_and_axis(turn if sign == "on_load" else -turn)
-        mirrored = " (or one of its axes is mirrored: a left-handed sensor)" if abs(angle - 180.0) < 10.0 else ""
-        return (
-            Finding(
-                "error",
-                "frame_turned",
-                "the force follows gravity only if the sensor frame is turned by "
-                f"{angle:.0f} deg about ({axis[0]:.2f}, {axis[1]:.2f}, {axis[2]:.2f}), with wrench_sign {sign}{mirrored}: "
-                "correct the frame of the sensor in the URDF, or load.sensor_frame",
-            ),
+        mirrored = (
+            " (or one of its axes is mirrored: a left-handed sensor)" if sign == "on_sensor" and angle > 170.0 else ""
         )
+        finding = Finding(
+            "error",
+            "frame_turned",
+            "the force follows gravity only if the sensor frame is turned by "
+            f"{angle:.0f} deg about ({axis[0]:.2f}, {axis[1]:.2f}, {axis[2]:.2f}), "
+            f"with wrench_sign {sign}{mirrored}: "
+            "correct the frame of the sensor in the URDF, or load.sensor_frame",
+        )
+        return (finding,), False
 
-    def _judge_moments(self, motion: FloatArray, moments: FloatArray) -> tuple[Finding, ...]:
-        """n = h x a + b: the map from a to n must be skew-symmetric."""
-        eigenvalues = np.linalg.eigvalsh(motion)
-        if eigenvalues[0] < 1.0:
-            return ()
-        arm = np.linalg.solve(motion, moments).T
-        symmetric = float(np.linalg.norm(arm + arm.T) / 2.0)
-        skew = float(np.linalg.norm(arm - arm.T) / 2.0)
-        if symmetric > skew and symmetric > 0.02:
-            return (_HANDEDNESS,)
-        return ()
+
+def _judge_moments(motion: FloatArray, cross: FloatArray, moments: FloatArray) -> tuple[tuple[Finding, ...], bool]:
+    """N = h x a + b: with the right axes some h explains the moments, and no mirror image of them does better.
+
+    Args:
+        motion: (3, 3) covariance of a.
+        cross: (3, 3) covariance of a and n.
+        moments: (3, 3) covariance of n.
+    """
+    total = float(np.trace(moments))
+    if total < _SMALL_MOMENT**2:
+        return (), True
+    share = {signs: _explain_moments(motion, cross * np.array(signs)) / total for signs in _MIRRORS}
+    best = max(share, key=lambda signs: share[signs])
+    straight = share[_MIRRORS[0]]
+    mirrored = share[best] > 0.8 and share[best] - straight > 0.3
+    return ((_HANDEDNESS,) if mirrored else ()), straight > 0.75
+
+
+def _explain_moments(motion: FloatArray, cross: FloatArray) -> float:
+    """How much of the moments' variance the best h explains: (tr C - C) h = sum a x n."""
+    torque = np.array([cross[1, 2] - cross[2, 1], cross[2, 0] - cross[0, 2], cross[0, 1] - cross[1, 0]])
+    arm = np.linalg.solve(np.trace(motion) * np.eye(3) - motion, torque)
+    return float(arm @ torque)
+
+
+def _squareness(turn: FloatArray) -> float:
+    """How nearly a matrix exchanges and flips axes, as sensors are mounted: 3 if it does exactly that."""
+    return float((np.abs(turn).max(axis=1) ** 2).sum())
 
 
 def _angle_and_axis(turn: FloatArray) -> tuple[float, FloatArray]:
@@ -116,12 +146,12 @@ _COMPENSATED = Finding(
 _NO_FRAME = Finding(
     "error",
     "frame_unclear",
-    "the force does not follow gravity in any orientation of the sensor frame: something touches the load, or joint states and "
-    "wrench do not belong together (other robot, other clock, wrong units)",
+    "the force does not follow gravity in any orientation of the sensor frame: something touches the load, or joint "
+    "states and wrench do not belong together (other robot, other clock, wrong units)",
 )
 _HANDEDNESS = Finding(
     "error",
     "moments_mirrored",
-    "forces follow gravity and moments do not belong to them: the moment axes have another handedness, order or unit than the "
-    "force axes",
+    "forces follow gravity and moments do not belong to them: the moment axes have another handedness, order or unit "
+    "than the force axes",
 )

@@ -15,7 +15,7 @@ def equivalent_semi_axes(mass: float, principal_moments: FloatArray) -> FloatArr
     Its moments are I_i = m (a_j² + a_k²) / 5, hence a_i² = 5 (I_j + I_k − I_i) / (2 m). Where the moments violate the
     triangle inequality, a_i is 0.
     """
-    return np.sqrt(np.maximum(_squares(mass, principal_moments), 0.0))
+    return np.asarray(np.sqrt(np.maximum(_squares(mass, principal_moments), 0.0)))
 
 
 def semi_axis_bounds(

@@ -35,7 +35,11 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "look at the clock that stamps the messages",
     ),
     "time_reset": ("info", "time started anew (bag loop, simulation reset); filters were restarted", "nothing"),
-    "gap": ("warning", "no sample for more than 0.15 s; filters were restarted", "look for lost messages or a slow publisher"),
+    "gap": (
+        "warning",
+        "no sample for more than 0.15 s; filters were restarted",
+        "look for lost messages or a slow publisher",
+    ),
     "missing_joints": (
         "error",
         "joints that move the sensor are in no joint_states message",

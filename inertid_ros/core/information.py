@@ -12,15 +12,16 @@ class SquareRootInformation:
     """Weighted linear least squares as an upper triangular system R x = z, and the sum of squares it leaves.
 
     The matrix kept is [[R, z], [0, r]], of which [A, y] is folded in row by row by one QR (LAPACK dtpqrt). It never
-    forms A^T A, so it never loses positivity, however long it runs.
+    forms A^T A, so it never loses positivity, however long it runs. It lies in memory column by column, so that
+    LAPACK takes its first n columns as they are.
     """
 
     def __init__(self, prior_deviations: FloatArray) -> None:
         """Start at zero with independent standard deviations (n,)."""
         n = len(prior_deviations)
-        self._matrix = np.zeros((n + 1, n + 1), order="F")
-        self._matrix[np.arange(n), np.arange(n)] = 1.0 / np.asarray(prior_deviations)
         self._n = n
+        self._matrix = np.zeros((n + 1, n + 1), order="F")
+        self._matrix[np.arange(n), np.arange(n)] = 1.0 / prior_deviations
 
     def copy(self) -> SquareRootInformation:
         """An independent copy."""
@@ -46,8 +47,8 @@ class SquareRootInformation:
     def solve(self) -> FloatArray:
         """The estimate x (n,)."""
         n = self._n
-        solution, _ = dtrtrs(self._matrix[:n, :n], self._matrix[:n, n:])
-        return np.asarray(solution[:, 0])
+        solution, _ = dtrtrs(self._matrix[:, :n], self._matrix[:n, n])
+        return np.asarray(solution)
 
     def inverse_factor(self) -> FloatArray:
         """R^-1, upper triangular (n, n); the covariance is R^-1 R^-T."""
@@ -65,9 +66,8 @@ class SquareRootInformation:
         return np.asarray(factor.T @ factor)
 
     def spread(self, rows: FloatArray) -> FloatArray:
-        """R^-T A^T for (M, n) rows A, so that its Gram matrix is A P A^T."""
-        n = self._n
-        spread, _ = dtrtrs(self._matrix[:n, :n], rows.T, trans=1)
+        """R^-T A^T (n, M) for (M, n) rows A, so that its Gram matrix is A P A^T."""
+        spread, _ = dtrtrs(self._matrix[:, : self._n], rows.T, trans=1)
         return np.asarray(spread)
 
     def forget_first(self, count: int, deviations: FloatArray) -> None:
@@ -77,38 +77,38 @@ class SquareRootInformation:
         the first rows are replaced: by zero, with the given standard deviations (count,).
         """
         self._matrix[:count] = 0.0
-        self._matrix[np.arange(count), np.arange(count)] = 1.0 / np.asarray(deviations)
+        self._matrix[np.arange(count), np.arange(count)] = 1.0 / deviations
 
     def forget_last(self, first: int, deviations: FloatArray) -> None:
         """Forget all that is known of the unknowns from `first` on, keep what is known of the others on their own."""
         n = self._n
         order = np.r_[first:n, 0:first, n]
-        turned = np.linalg.qr(self._matrix[:, order], mode="r")
+        turned = np.asarray(np.linalg.qr(self._matrix[:, order], mode="r"))
         count = n - first
         kept = turned[count:, count:]
         self._matrix[:] = 0.0
         self._matrix[:first, :first] = kept[:first, :first]
         self._matrix[:first, n] = kept[:first, first]
         self._matrix[n, n] = kept[first, first]
-        self._matrix[np.arange(first, n), np.arange(first, n)] = 1.0 / np.asarray(deviations)
+        self._matrix[np.arange(first, n), np.arange(first, n)] = 1.0 / deviations
 
     def diffuse_last(self, first: int, deviations: FloatArray) -> None:
         """Let the unknowns from `first` on wander by independent steps with the given standard deviations (n - first,).
 
-        With x' = x + u, u of covariance Q: the system [[Q^-1/2, 0], [-R_b, R_b]] in (u, x') is triangularised and u eliminated.
+        With x' = x + u, u of covariance Q: the system [[Q^-1/2, 0], [-R_b, R_b]] in (u, x') is triangularised and u
+        eliminated.
         """
         n = self._n
         count = n - first
-        wander = np.asarray(deviations)
-        if not np.any(wander > 0):
+        if not np.any(deviations > 0):
             return
         system = np.zeros((count + n, count + n + 1))
-        system[np.arange(count), np.arange(count)] = 1.0 / np.maximum(wander, 1e-12)
+        system[np.arange(count), np.arange(count)] = 1.0 / np.maximum(deviations, 1e-12)
         factor = self._matrix[:n, :n]
         system[count:, :count] = -np.triu(factor)[:, first:]
         system[count:, count : count + n] = np.triu(factor)
         system[count:, count + n] = self._matrix[:n, n]
-        turned = np.linalg.qr(system, mode="r")
+        turned = np.asarray(np.linalg.qr(system, mode="r"))
         left = self._matrix[n, n]
         self._matrix[:n, :] = turned[count : count + n, count:]
         self._matrix[n, n] = left

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from inertid_ros.core.health import Health
@@ -12,8 +14,6 @@ from inertid_ros.core.velocity_check import VelocityCheck
 
 MAX_GAP = 0.15
 """Longest pause [s] that is bridged by interpolation; after a longer one filters start anew."""
-
-_HALF_TURN_SQUARED = np.pi**2
 
 
 class JointStream:
@@ -38,13 +38,33 @@ class JointStream:
         self._stamps = StampCheck("joint_states", health)
         self._check = VelocityCheck(len(columns), health)
         self._n = len(columns)
+        self._single = 1, self._n
         self._forget()
 
     def _forget(self) -> None:
         self.samples = SampleBuffer(2 * self._n)
-        self._raw_times = np.empty(0)
-        self._raw_positions = np.empty((0, self._n))
-        self._last_position: FloatArray | None = None
+        self._raw_times: FloatArray = np.empty(0)
+        self._raw_positions: FloatArray = np.empty((0, self._n))
+        self._last_position: list[float] | None = None
+
+    def push_next(self, stamp: int, position: FloatArray, velocity: FloatArray | None) -> bool:
+        """Append a single sample (1, n), (1, n) if it simply continues the last one; returns whether it does.
+
+        It does if the velocity is measured, everything is finite and no joint has moved by half a turn.
+        """
+        if velocity is None or self._last_position is None or not self._check.trusted:
+            return False
+        if position.shape != self._single or velocity.shape != self._single:
+            return False
+        (angles,), (rates,) = position.tolist(), velocity.tolist()
+        if not (math.dist(angles, self._last_position) < math.pi and math.isfinite(sum(rates))):
+            return False
+        if not self._stamps.is_next(stamp):
+            return False
+        self.samples.append_one((stamp - self._origin) * 1e-9, position, velocity)
+        self._last_position = angles
+        self._check.count_one(self.samples, self._origin)
+        return True
 
     def push(self, stamps: IntArray, positions: FloatArray, velocities: FloatArray | None) -> bool:
         """Append samples, (N,), (N, n) and (N, n), finite; returns whether time started anew."""
@@ -67,14 +87,14 @@ class JointStream:
     def _unwrap(self, positions: FloatArray) -> FloatArray:
         """Remove jumps by 2 pi, continuing from the last sample."""
         if self._last_position is None:
-            self._last_position = positions[0]
+            self._last_position = positions[0].tolist()
         turns = positions.copy()
         turns[0] -= self._last_position
         turns[1:] -= positions[:-1]
-        if np.vdot(turns, turns) > _HALF_TURN_SQUARED:
+        if np.vdot(turns, turns) > math.pi**2:
             turns = np.where(self._angles, -2 * np.pi * np.round(turns / (2 * np.pi)), 0.0)
             positions = positions + np.cumsum(turns, axis=0)
-        self._last_position = positions[-1]
+        self._last_position = positions[-1].tolist()
         return positions
 
     def _append(self, times: FloatArray, positions: FloatArray, velocities: FloatArray | None) -> None:
@@ -94,7 +114,7 @@ class JointStream:
 
 
 def slopes(times: FloatArray, positions: FloatArray) -> FloatArray:
-    """Slopes (N-2, n) at the inner ones of (N,) times and (N, n) positions, of the parabola through three of them each."""
+    """Slopes (N-2, n) at the inner ones of (N,) times and (N, n) positions, each of the parabola through three."""
     steps = (times[1:] - times[:-1])[:, None]
     rises = (positions[1:] - positions[:-1]) / steps
     before, after = steps[:-1], steps[1:]

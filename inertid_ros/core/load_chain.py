@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,17 +12,17 @@ from inertid_ros.core.convention import ConventionCheck, Finding
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.feasible import nearest_feasible
 from inertid_ros.core.health import Health, HealthItem
-from inertid_ros.core.load_estimator import LOAD, Event, LoadEstimator
+from inertid_ros.core.load_estimator import Event, LoadEstimator
 from inertid_ros.core.load_regressor import build_prediction_map
 from inertid_ros.core.load_rows import make_load_rows
+from inertid_ros.core.load_trial import LOAD
 from inertid_ros.core.parameter_state import ParameterState, judge_parameters
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot import Robot
 from inertid_ros.core.settings import Settings
 from inertid_ros.core.standstill_noise import StandstillNoise
 from inertid_ros.core.tool import Tool, subtract
-
-Sign = Literal["on_load", "on_sensor"]
+from inertid_ros.core.wrench_sign import Sign, WrenchSign, find_contradictions
 
 SLOT = 20_000_000
 """Decisions are taken once in so many nanoseconds of stamps, never once per block."""
@@ -106,10 +106,10 @@ class LoadChain:
         self._alignment = Alignment(path, settings.load.wrench_delay, self._health)
         self._rows = make_load_rows(path, gravity, settings.load)
         self._estimator = LoadEstimator(settings.load, self._rows.noise_bandwidth)
-        self._map = build_prediction_map(self._estimator.unknowns)
+        self._build_map()
         self._noise = StandstillNoise(settings.load.noise_floor_force, settings.load.noise_floor_torque)
         self._convention = ConventionCheck()
-        self._sign: Sign | None = None
+        self._sign = WrenchSign(settings.load.wrench_sign)
         self._slot = -1
         self._stamp = 0
         self._paused = False
@@ -135,83 +135,95 @@ class LoadChain:
         stretches = self._alignment.process()
         if not stretches:
             return _EMPTY
-        predicted, events = [], []
+        events: list[Event] = []
+        predictions: list[FloatArray] = []
         for stretch in stretches:
-            predicted.append(self._process_stretch(stretch, events))
-        if len(stretches) == 1:
-            stamps, wrenches, prediction = stretch.stamps, stretch.wrenches, predicted[0]
-        else:
+            self._process_stretch(stretch, predictions, events)
+        stamps, wrenches = stretch.stamps, stretch.wrenches
+        if len(stretches) > 1:
             stamps = np.concatenate([stretch.stamps for stretch in stretches])
             wrenches = np.concatenate([stretch.wrenches for stretch in stretches])
-            prediction = np.concatenate(predicted)
-        self._stamp = int(stamps[-1])
-        return LoadOutput(stamps, prediction, wrenches - prediction, tuple(events))
+        predicted = predictions[0] if len(predictions) == 1 else np.concatenate(predictions)
+        self._stamp = stamps.item(-1)
+        return LoadOutput(stamps, predicted, wrenches - predicted, tuple(events))
 
-    def _process_stretch(self, stretch: Stretch, events: list[Event]) -> FloatArray:
-        """Predictions (N, 6) of a stretch; estimates are updated on the way."""
+    def _process_stretch(self, stretch: Stretch, predictions: list[FloatArray], events: list[Event]) -> None:
+        """Append the predictions for a stretch, in pieces (N, 6), and the events; estimates are updated on the way."""
         picked = self._pick_slots(stretch.stamps)
-        features, rows = self._rows.process(stretch, picked)
-        predicted = np.empty((len(features), 6))
+        regressors, rows = self._rows.process(stretch, picked)
         done = 0
-        for position, row in zip(picked.tolist(), rows, strict=True):
-            self._carry_on(stretch, features, predicted, done, position)
+        for position, row in zip(picked, rows, strict=True):
+            if done < position:
+                predictions.append(self._predict(stretch, regressors, done, position))
             done = position
-            restart, event = self._take_row(float(stretch.times[position]), row)
+            restart, event = self._take_row(stretch.times.item(position), row)
             if event is not None:
                 events.append(event)
             if restart:
                 self._rows.start_anew()
-                done = position + 1
-                self._carry_on(stretch, features, predicted, position, done)
-                if done < len(features):
-                    predicted[done:] = self._process_stretch(stretch.rest(done), events)
-                return predicted
-        self._carry_on(stretch, features, predicted, done, len(features))
+                predictions.append(self._predict(stretch, regressors, position, position + 1))
+                if position + 1 < len(stretch.stamps):
+                    self._slot = stretch.stamps.item(position) // SLOT
+                    self._process_stretch(stretch.rest(position + 1), predictions, events)
+                return
+        predictions.append(self._predict(stretch, regressors, done, len(regressors)))
+
+    def _predict(self, stretch: Stretch, regressors: FloatArray, start: int, stop: int) -> FloatArray:
+        """Predict the samples of one slot, (N, 6), and measure noise on them."""
+        starts_anew, stamps, _, positions, _, wrenches = stretch
+        if stop - start < len(stamps):
+            part = slice(start, stop)
+            stamps, positions, wrenches, regressors = stamps[part], positions[part], wrenches[part], regressors[part]
+        self._noise.process(stamps, positions, wrenches, starts_anew and start == 0)
+        predicted: FloatArray = regressors.dot(self._map)
         return predicted
 
-    def _carry_on(self, stretch: Stretch, features: FloatArray, predicted: FloatArray, start: int, stop: int) -> None:
-        """Predict the samples of one slot, and measure noise on them."""
-        if start == stop:
-            return
-        np.matmul(features[start:stop], self._map, out=predicted[start:stop])
-        self._noise.process(
-            stretch.stamps[start:stop],
-            stretch.positions[start:stop],
-            stretch.wrenches[start:stop],
-            stretch.starts_anew and start == 0,
-        )
-
-    def _pick_slots(self, stamps: IntArray) -> IntArray:
+    def _pick_slots(self, stamps: IntArray) -> list[int]:
         """Indices of the samples that are the first of their slot."""
         if len(stamps) == 1:
-            slot = int(stamps[0]) // SLOT
-            picked = _FIRST if slot != self._slot else _NONE
-            self._slot = slot
-            return picked
+            before, self._slot = self._slot, stamps.item() // SLOT
+            return [] if before == self._slot else [0]
         slots = stamps // SLOT
-        picked = np.flatnonzero(np.diff(slots, prepend=self._slot))
-        self._slot = int(slots[-1])
-        return picked
+        before, self._slot = self._slot, slots.item(-1)
+        return [int(index) for index in np.flatnonzero(np.diff(slots, prepend=before))]
 
     def _take_row(self, time: float, row: FloatArray) -> tuple[bool, Event | None]:
         if self._paused or row[12] <= 0.0:
             return False, None
-        self._convention.take(row)
         restart, event = self._estimator.process_row(time, row, self._noise.density)
+        self._check_convention(row, event)
         if self._estimator.mode != "free":
             self._noise.discard_run()
-        self._map = build_prediction_map(self._estimator.unknowns)
+        self._build_map()
         return restart, event
+
+    def _check_convention(self, row: FloatArray, event: Event | None) -> None:
+        """Feed the check of the wrench's convention; once passed, what does not fit does not count.
+
+        Before that nothing is left out: in a wrong frame everything looks like contacts and changes.
+        """
+        changed = event is not None and event.kind in ("load_changed", "bias_changed")
+        if (changed or self._estimator.mode != "free") and self._convention.has_passed:
+            if changed:
+                self._convention = ConventionCheck()
+            return
+        self._convention.take(row)
+
+    def _build_map(self) -> None:
+        """Make the (F, 6) matrix that predicts wrenches from regressors with the present estimate."""
+        self._map = self._rows.feature_map.dot(build_prediction_map(self._estimator.unknowns))
 
     def estimate(self) -> LoadEstimate:
         """All that is known by now."""
         estimator = self._estimator
-        covariance = estimator.misfit * estimator.main.covariance()
-        sign = self._find_sign(estimator.unknowns[0], covariance[0, 0])
+        covariance = estimator.covariance()
+        sign = self._sign.find(estimator.unknowns[0], covariance[0, 0])
         factor = -1.0 if sign == "on_sensor" else 1.0
         parameters, load_covariance = factor * estimator.unknowns[:LOAD], covariance[:LOAD, :LOAD]
         if self.tool is not None:
             parameters, load_covariance = subtract(parameters, load_covariance, self.tool)
+        gravity = float(np.linalg.norm(self.settings.gravity))
+        contradictions = find_contradictions(estimator.unknowns, covariance, sign, gravity)
         mode = "paused" if self._paused else "waiting" if estimator.rows == 0 else estimator.mode
         return LoadEstimate(
             stamp=self._stamp,
@@ -227,35 +239,9 @@ class LoadChain:
             noise_calibrated=self._noise.is_calibrated,
             misfit=estimator.misfit,
             mode=mode,
-            findings=self._convention.findings() + self._find_contradictions(sign, covariance),
+            findings=self._convention.findings() + contradictions,
             rows=estimator.rows,
         )
-
-    def _find_sign(self, mass: float, variance: float) -> Sign | None:
-        """The configured sign, or the one that makes the mass positive once the mass is beyond doubt."""
-        configured = self.settings.load.wrench_sign
-        if configured == "on_load" or configured == "on_sensor":
-            return "on_sensor" if configured == "on_sensor" else "on_load"
-        if abs(mass) > max(0.05, 10.0 * np.sqrt(variance)):
-            self._sign = "on_load" if mass > 0 else "on_sensor"
-        return self._sign
-
-    def _find_contradictions(self, sign: Sign | None, covariance: FloatArray) -> tuple[Finding, ...]:
-        """A negative mass under a configured sign, and a bias that is the weight of the load."""
-        unknowns = self._estimator.unknowns
-        mass = -unknowns[0] if sign == "on_sensor" else unknowns[0]
-        deviation = float(np.sqrt(covariance[0, 0]))
-        if sign is not None and mass < -max(0.1, 10.0 * deviation):
-            other = "on_load" if sign == "on_sensor" else "on_sensor"
-            message = f"with wrench_sign {sign} the mass is {mass:.3f} kg: set load.wrench_sign to {other}, or to auto"
-            return (Finding("error", "sign_contradicted", message),)
-        weight = mass * float(np.linalg.norm(self.settings.gravity))
-        bias = float(np.linalg.norm(unknowns[LOAD : LOAD + 3]))
-        if weight > 2.0 and deviation < 0.05 * mass and abs(bias - weight) < 0.05 * weight:
-            moment = np.cross(unknowns[1:4] / unknowns[0], unknowns[LOAD : LOAD + 3])
-            if np.linalg.norm(moment - unknowns[LOAD + 3 :]) < 0.05 * weight * 0.1:
-                return (_TARED,)
-        return ()
 
     def pause(self, paused: bool) -> None:
         """Stop or resume learning; predictions go on."""
@@ -266,8 +252,8 @@ class LoadChain:
         self._estimator.reset()
         self._convention = ConventionCheck()
         self._rows.start_anew()
-        self._sign = None
-        self._map = build_prediction_map(self._estimator.unknowns)
+        self._sign = WrenchSign(self.settings.load.wrench_sign)
+        self._build_map()
 
     def capture_tool(self) -> Tool:
         """Keep what is carried now as the tool; from then on the load is what comes on top of it.
@@ -277,11 +263,17 @@ class LoadChain:
         """
         self.tool, before = None, self.tool
         estimate = self.estimate()
-        unknown = [name for name, state in zip(("mass", "mcx", "mcy", "mcz"), estimate.states, strict=False) if state != "known"]
+        unknown = [
+            name
+            for name, state in zip(("mass", "mcx", "mcy", "mcz"), estimate.states, strict=False)
+            if state != "known"
+        ]
         if unknown or estimate.sign is None:
             self.tool = before
             what = ", ".join(unknown) or "the sign of the wrench"
-            raise NotIdentifiedError(f"the tool is not identified yet ({what}): turn the sensor into more poses, then capture it")
+            raise NotIdentifiedError(
+                f"the tool is not identified yet ({what}): turn the sensor into more poses, then capture it"
+            )
         self.tool = Tool(estimate.parameters, estimate.covariance, self.sensor_frame)
         return self.tool
 
@@ -292,10 +284,3 @@ class LoadChain:
 
 
 _EMPTY = LoadOutput(np.empty(0, dtype=np.int64), np.empty((0, 6)), np.empty((0, 6)), ())
-_FIRST = np.array([0])
-_NONE = np.array([], dtype=np.int64)
-_TARED = Finding(
-    "info",
-    "tared",
-    "the sensor was zeroed with the load on it: its bias is the load's weight. The estimate accounts for it",
-)

@@ -19,6 +19,12 @@ from inertid_ros.core.records import FloatArray
 FEATURES = 13
 UNKNOWNS = 16
 
+_SQUARES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+"""Of w w^T: the indices of both factors."""
+
+_CROSS = ((0, 1, 2, 1.0), (0, 2, 1, -1.0), (1, 2, 0, 1.0), (1, 0, 2, -1.0), (2, 0, 1, 1.0), (2, 1, 0, -1.0))
+"""Of w x v: component, index of w, index of v, sign."""
+
 
 def _skew(v: FloatArray) -> FloatArray:
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
@@ -46,43 +52,61 @@ def _build_tensor() -> FloatArray:
         tensor[k, 3:, 1:4] = -_skew(e)
         tensor[3 + k, :3, 1:4] = _skew(e)
         tensor[3 + k, 3:, 4:10] = _times_inertia(e)
-    for k, (i, j) in enumerate(((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))):
+    for k, (i, j) in enumerate(_SQUARES):
         tensor[6 + k, :3, 1:4], tensor[6 + k, 3:, 4:10] = _quadratic_terms(i, j)
     tensor[12, :, 10:] = np.eye(6)
     return tensor
 
 
 _TENSOR = _build_tensor()
+_REACHED_BY_LINEAR = np.ascontiguousarray((_TENSOR[:3] ** 2).sum(axis=0).T)
+_REACHED_BY_ANGULAR = np.ascontiguousarray((_TENSOR[3:6] ** 2).sum(axis=0).T)
 _ROWS = np.ascontiguousarray(_TENSOR.reshape(FEATURES, 6 * UNKNOWNS))
 _MAPS = np.ascontiguousarray(_TENSOR.reshape(FEATURES * 6, UNKNOWNS))
 
 
 def build_regressor(features: FloatArray) -> FloatArray:
     """Regressor (6, 16) of one row of features (13,), for [phi (10), bias (6)]."""
-    return (features @ _ROWS).reshape(6, UNKNOWNS)
+    regressor: FloatArray = features.dot(_ROWS).reshape(6, UNKNOWNS)
+    return regressor
+
+
+def attenuate(linear: float, angular: float) -> FloatArray:
+    """What noise in the accelerations adds to the information, given its standard deviations [m/s^2, rad/s^2].
+
+    Returns:
+        (16, 6) matrix which, times the inverse variances of a row's wrench components, is the diagonal that is added.
+        The variance of all three axes together is taken to be up to two thirds in one of them.
+    """
+    return np.asarray(linear**2 / 1.5 * _REACHED_BY_LINEAR + angular**2 / 1.5 * _REACHED_BY_ANGULAR)
 
 
 def build_prediction_map(unknowns: FloatArray) -> FloatArray:
     """The (13, 6) matrix M with wrench = features @ M, for [phi (10), bias (6)]."""
-    return (_MAPS @ unknowns).reshape(FEATURES, 6)
+    prediction_map: FloatArray = _MAPS.dot(unknowns).reshape(FEATURES, 6)
+    return prediction_map
 
 
-def _build_products() -> FloatArray:
-    """(36, 9) matrix from the outer product of a twist [v, w] to [w x v (3), w_i w_j (6)]."""
-    products = np.zeros((6, 6, 9))
-    for k in range(3):
-        i, j = (k + 1) % 3, (k + 2) % 3
-        products[3 + i, j, k] = 1.0
-        products[3 + j, i, k] = -1.0
-    for k, (i, j) in enumerate(((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))):
-        products[3 + i, 3 + j, 3 + k] = 1.0
-    return products.reshape(36, 9)
+def build_products() -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The quadratic terms of the motion as sums of products of two components each.
+
+    Returns:
+        Matrices (6, 12) and (6, 12) from a twist [v, w] to the left and the right factors of twelve products, and
+        (12, 9) from the products to [w x v (3), wx wx, wx wy, wx wz, wy wy, wy wz, wz wz].
+    """
+    products = [(3 + i, j, k, sign) for k, i, j, sign in _CROSS]
+    products += [(3 + i, 3 + j, 3 + k, 1.0) for k, (i, j) in enumerate(_SQUARES)]
+    left, right, sums = np.zeros((6, 12)), np.zeros((6, 12)), np.zeros((12, 9))
+    for index, (i, j, k, sign) in enumerate(products):
+        left[i, index] = right[j, index] = 1.0
+        sums[index, k] = sign
+    return left, right, sums
 
 
-_PRODUCTS = _build_products()
+_LEFT, _RIGHT, _SUMS = build_products()
 
 
 def compute_products(twist: FloatArray) -> FloatArray:
     """[w x v (3), wx wx, wx wy, wx wz, wy wy, wy wz, wz wz] for (N, 6) twists [v, w]; the result is (N, 9)."""
-    outer = twist[:, :, None] * twist[:, None, :]
-    return np.asarray(outer.reshape(-1, 36) @ _PRODUCTS)
+    products: FloatArray = (twist.dot(_LEFT) * twist.dot(_RIGHT)).dot(_SUMS)
+    return products

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Protocol
 
 from inertid_ros.core.alignment import Stretch
-from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot import FramePath
 from inertid_ros.core.rows_differentiated import DifferentiatedRows
 from inertid_ros.core.rows_filtered import FilteredRows
 from inertid_ros.core.rows_integral import IntegralRows
 from inertid_ros.core.settings import LoadSettings
+
 
 class LoadRows(Protocol):
     """A method that turns samples into rows free of accelerations or with them."""
@@ -18,15 +19,19 @@ class LoadRows(Protocol):
     noise_bandwidth: float
     """Variance of a row's wrench for white noise of density one at the sensor [Hz]."""
 
-    def process(self, stretch: Stretch, picked: IntArray) -> tuple[FloatArray, FloatArray]:
+    feature_map: FloatArray
+    """(F, 13) matrix from a method's regressors to the features that predict the wrench."""
+
+    def process(self, stretch: Stretch, picked: list[int]) -> tuple[FloatArray, list[FloatArray]]:
         """Take samples without a gap.
 
         Args:
             stretch: the samples; filters start anew where it says so.
-            picked: (M,) indices of the samples at which rows are wanted.
+            picked: indices of the samples at which rows are wanted.
 
         Returns:
-            (N, 13) features that predict the wrench of each sample, and (M, 23) rows.
+            (N, F) regressors of which the features of each sample are linear combinations, valid until the next call,
+            and a row (23,) for each picked sample.
         """
 
     def start_anew(self) -> None:

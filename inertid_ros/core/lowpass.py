@@ -1,4 +1,9 @@
-"""First-order low-pass filter l/(s+l) over samples with varying time steps."""
+"""First-order low-pass filter l/(s+l) over samples with varying time steps.
+
+Discretised with Tustin's rule and the true steps: with h the step, l the cutoff and u the input,
+
+    y_k = r y_(k-1) + c (u_k + u_(k-1)),        c = l h / (2 + l h),  r = 1 - 2 c
+"""
 
 from __future__ import annotations
 
@@ -8,19 +13,40 @@ from scipy.linalg.lapack import dtbtrs
 from inertid_ros.core.records import FloatArray
 
 
-class LowPass:
-    """Filter many channels at once with Tustin's rule and the true steps.
+def filter_block(cutoff: float, steps: FloatArray, inputs: FloatArray, before: FloatArray) -> FloatArray:
+    """Filter many channels over a block at once.
 
-    With h the step, l the cutoff and u the input:  y_k = r y_(k-1) + c (u_k + u_(k-1)),
-    c = l h / (2 + l h), r = (2 - l h) / (2 + l h).  Over a block this is a bidiagonal system, solved by LAPACK with all
-    channels as right-hand sides. Steps are the differences of the times, the first one to the last time of the block before.
+    It is a bidiagonal system, solved by LAPACK with all channels as right-hand sides.
+
+    Args:
+        cutoff: l [rad/s].
+        steps: (N,) times [s] since the sample before each.
+        inputs: (N + 1, C) the last one before the block, then those of the block.
+        before: (C,) the last output before the block.
+
+    Returns:
+        (N, C) outputs.
     """
+    scaled = cutoff * steps
+    gains = scaled / (2.0 + scaled)
+    decays = 1.0 - 2.0 * gains
+    sums = inputs[1:] + inputs[:-1]
+    sums *= gains[:, None]
+    sums[0] += decays[0] * before
+    band = np.ones((2, len(steps)))
+    np.negative(decays[1:], out=band[1, :-1])
+    outputs, _ = dtbtrs(band, sums, uplo="L", diag="U")
+    return np.asarray(outputs)
+
+
+class LowPass:
+    """One filter for many channels, that goes on where the last block ended."""
 
     def __init__(self, cutoff: float) -> None:
         """Set the cutoff [rad/s]; `start` must come before `filter`."""
         self.cutoff = cutoff
-        self._input = np.empty(0)
-        self._output = np.empty(0)
+        self._input: FloatArray = np.empty(0)
+        self._output: FloatArray = np.empty(0)
 
     def start(self, first_input: FloatArray, first_output: FloatArray) -> None:
         """Set the input and the output at the first sample, (C,) each."""
@@ -29,25 +55,7 @@ class LowPass:
 
     def filter(self, steps: FloatArray, inputs: FloatArray) -> FloatArray:
         """Filter (N, C) inputs that follow the sample before by (N,) steps [s]; the result is (N, C)."""
-        scaled = self.cutoff * steps
-        denominator = scaled + 2.0
-        gain = scaled / denominator
-        decay = 1.0 - 2.0 * gain
-        sums = inputs.copy()
-        sums[0] += self._input
-        count = len(steps)
-        if count == 1:
-            sums *= gain[0]
-            sums[0] += decay[0] * self._output
-            outputs = sums
-        else:
-            sums[1:] += inputs[:-1]
-            sums *= gain[:, None]
-            sums[0] += decay[0] * self._output
-            band = np.empty((2, count))
-            band[0] = 1.0
-            band[1, :-1] = -decay[1:]
-            outputs, _ = dtbtrs(band, sums, uplo="L", diag="U")
-        self._input = inputs[-1]
-        self._output = outputs[-1]
+        joined = np.concatenate((self._input[None], inputs))
+        outputs = filter_block(self.cutoff, steps, joined, self._output)
+        self._input, self._output = joined[-1], outputs[-1]
         return outputs

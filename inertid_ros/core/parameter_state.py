@@ -18,9 +18,9 @@ def judge_parameters(phi: FloatArray, covariance: FloatArray) -> tuple[Parameter
     """State of each of the ten parameters.
 
     A standard deviation is compared with what matters for that parameter: for the mass, the mass (at least 0.1 kg); for
-    the mass moments, the mass at 0.1 m; for the inertias, the largest moment of inertia about the centre of mass that the data
-    vouch for, and at least the mass at 2 cm. Below a twentieth of it (a tenth for the inertias) a parameter is known; above all of
-    it, it is not excited yet.
+    the mass moments, the mass at 0.1 m; for the inertias, the largest moment of inertia about the centre of mass that
+    the data vouch for, and at least the mass at 2 cm. Below a twentieth of it (a tenth for the inertias) a parameter is
+    known; above all of it, it is not excited yet.
     """
     deviations = np.sqrt(np.diag(covariance))
     mass = max(abs(float(phi[0])), _SMALLEST_MASS)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
@@ -101,7 +101,9 @@ class Robot:
         locked = [index for index in range(1, self.model.njoints) if index not in path]
         model = pin.buildReducedModel(self.model, locked, pin.neutral(self.model))
         names = tuple(model.names[1:])
-        is_angle = tuple("P" not in model.joints[index].shortname()[len("JointModel") :] for index in range(1, len(names) + 1))
+        is_angle = tuple(
+            "P" not in model.joints[index].shortname()[len("JointModel") :] for index in range(1, len(names) + 1)
+        )
         placed = model.frames[model.getFrameId(frame)]
         model.addJoint(placed.parentJoint, pin.JointModelRX(), placed.placement, frame + "_origin")
         return FramePath(frame, names, is_angle, model)

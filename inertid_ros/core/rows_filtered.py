@@ -13,12 +13,12 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.alignment import Stretch
-from inertid_ros.core.lowpass import LowPass
-from inertid_ros.core.motion_signals import ROW, ROW_SIGNALS, SIGNALS, MotionSignals, suppress_noise
-from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.filter_cascade import FilterCascade
+from inertid_ros.core.load_regressor import FEATURES
+from inertid_ros.core.motion_signals import RAW_SIGNALS, ROW_SIGNALS, SIGNALS, SUMS, MotionSignals
+from inertid_ros.core.noise_suppression import suppress_noise
+from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot import FramePath
-
-_NO_ROWS = np.empty((0, ROW))
 
 
 class FilteredRows:
@@ -27,9 +27,9 @@ class FilteredRows:
     def __init__(self, path: FramePath, gravity: FloatArray, cutoff: float, smoothing: float) -> None:
         """Set the two cutoffs [rad/s]."""
         self._signals = MotionSignals(path, gravity)
-        self._first = LowPass(cutoff)
-        self._second = LowPass(smoothing)
-        self._lead = smoothing / cutoff
+        self._filters = FilterCascade(cutoff, smoothing, RAW_SIGNALS, 6)
+        self._to_row = _map_to_row(cutoff)
+        self.feature_map = _map_to_features(cutoff, smoothing)
         self.noise_bandwidth = cutoff * smoothing / (2.0 * (cutoff + smoothing))
         self._density_gain = (cutoff * smoothing) ** 2 / (2.0 * (cutoff + smoothing))
 
@@ -37,29 +37,46 @@ class FilteredRows:
         """Forget the past at the next sample."""
         self._signals.start_anew()
 
-    def process(self, stretch: Stretch, picked: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Features of every sample and rows at the picked ones.
-
-        Predictions need the acceleration now. After the first filter it is late by 1/l, after the second by 1/d more; the
-        difference of the two, times d/l, makes good for the first.
-        """
-        signals, steps, started = self._signals.process(stretch)
+    def process(self, stretch: Stretch, picked: list[int]) -> tuple[FloatArray, list[FloatArray]]:
+        """Regressors of every sample (raw signals and what the filters make of them) and rows at the picked ones."""
+        signals = self._filters.room(len(stretch.stamps))
+        steps, started = self._signals.process(stretch, signals)
         if started:
-            before = np.zeros(SIGNALS)
-            before[:6] = signals[0, :6]
-            self._first.start(signals[0], before)
-            self._second.start(np.zeros(ROW_SIGNALS), np.zeros(ROW_SIGNALS))
-        smooth = self._first.filter(steps, signals)
-        once = np.empty((len(signals), ROW_SIGNALS))
-        np.subtract(signals[:, :6], smooth[:, :6], out=once[:, :6])
-        once[:, :6] *= self._first.cutoff
-        once[:, :3] += smooth[:, 6:9]
-        once[:, 6:] = smooth[:, 9:]
-        twice = self._second.filter(steps, once)
-        features = np.empty((len(signals), 13))
-        features[:, :6] = once[:, :6] + self._lead * (once[:, :6] - twice[:, :6])
-        features[:, :3] += signals[:, 9:12]
-        features[:, 6:] = signals[:, 12:19]
-        if len(picked) == 0:
-            return features, _NO_ROWS
-        return features, suppress_noise(twice[picked], self._density_gain)
+            self._filters.start(signals[0])
+        regressors = self._filters.filter(steps)
+        rows = [suppress_noise(regressors[i].dot(self._to_row), self._density_gain) for i in picked] if picked else []
+        return regressors, rows
+
+
+def _map_to_row(cutoff: float) -> FloatArray:
+    """(140, 25) from u, y = u_l, t = u_ld and p = u_d to a row's signals, which have gone through both filters.
+
+    The accelerations are a_ld + g_ld = l (v_d - v_ld) + (w x v)_ld and dw_ld = l (w_d - w_ld).
+    """
+    from_u, from_y, from_t, from_p = np.zeros((4, SIGNALS, ROW_SIGNALS))
+    from_p[:6, :6] = cutoff * np.eye(6)
+    from_t[:6, :6] = -cutoff * np.eye(6)
+    from_t[6:9, :3] = np.eye(3)
+    from_t[9:, 6:] = np.eye(SIGNALS - 9)
+    return np.concatenate([SUMS @ part for part in (from_u, from_y, from_t, from_p)])
+
+
+def _map_to_features(cutoff: float, smoothing: float) -> FloatArray:
+    """(140, 13) from u, y = u_l, t = u_ld and p = u_d to the features that predict the wrench.
+
+    Predictions need the acceleration now. After the first filter it is late by 1/l, after the second by 1/d more; the
+    difference of the two, times d/l, makes good for the first. Everything else is taken as it is.
+    """
+    lead = smoothing / cutoff
+    from_u, from_y, from_t, from_p = np.zeros((4, SIGNALS, FEATURES))
+    velocity, turning = np.eye(6), np.eye(3, 6)
+    from_u[:6, :6] = (1.0 + lead) * cutoff * velocity
+    from_y[:6, :6] = -(1.0 + lead) * cutoff * velocity
+    from_y[6:9, :6] = (1.0 + lead) * turning
+    from_p[:6, :6] = -lead * cutoff * velocity
+    from_t[:6, :6] = lead * cutoff * velocity
+    from_t[6:9, :6] = -lead * turning
+    from_u[9:15, 6:12] = np.eye(6)
+    from_u[15:18, :3] = -np.eye(3)
+    from_u[18, 12] = 1.0
+    return np.concatenate([SUMS @ part for part in (from_u, from_y, from_t, from_p)])

@@ -15,13 +15,18 @@ class SampleBuffer:
 
     def __init__(self, width: int) -> None:
         """Make room for states of some width."""
-        self._times = np.empty(_CAPACITY)
-        self._states = np.empty((_CAPACITY, width))
-        self._half = width // 2
+        self._width = width
+        self._weights = np.empty(2)
+        self._allocate(_CAPACITY)
         self._start = 0
         self._stop = 0
         self.newest = -np.inf
         """Time of the last sample."""
+
+    def _allocate(self, capacity: int) -> None:
+        self._times = np.empty(capacity)
+        self._states = np.empty((capacity, self._width))
+        self._positions, self._velocities = self._states[:, : self._width // 2], self._states[:, self._width // 2 :]
 
     @property
     def times(self) -> FloatArray:
@@ -41,18 +46,27 @@ class SampleBuffer:
             stop = self._stop + len(times)
         part = slice(self._stop, stop)
         self._times[part] = times
-        self._states[part, : self._half] = positions
-        self._states[part, self._half :] = velocities
+        self._positions[part] = positions
+        self._velocities[part] = velocities
         self._stop = stop
         self.newest = times.item(-1)
+
+    def append_one(self, time: float, position: FloatArray, velocity: FloatArray) -> None:
+        """The same for a single sample, (1, n) and (1, n)."""
+        if self._stop == len(self._times):
+            self._make_room(1)
+        stop = self._stop
+        self._times[stop] = self.newest = time
+        self._positions[stop] = position
+        self._velocities[stop] = velocity
+        self._stop = stop + 1
 
     def _make_room(self, count: int) -> None:
         """Move what is kept to the front, into a larger piece of memory if need be."""
         kept = self._stop - self._start
         times, states = self.times, self.states
         if kept + count > len(self._times) // 2:
-            self._times = np.empty(2 * (kept + count))
-            self._states = np.empty((2 * (kept + count), states.shape[1]))
+            self._allocate(2 * (kept + count))
         self._times[:kept] = times.copy()
         self._states[:kept] = states.copy()
         self._start, self._stop = 0, kept
@@ -61,10 +75,9 @@ class SampleBuffer:
         """Interpolate linearly at (N,) increasing times, none later than the newest.
 
         Returns:
-            (N, 2n) states, and (N,) the distance [s] between the two samples that were used, inf where there is none before.
+            (N, 2n) states, and (N,) the distance [s] between the two samples that were used, inf where there is none
+            before.
         """
-        if len(times) == 1:
-            return self._read_one(times.item())
         kept, states = self.times, self.states
         after = kept.searchsorted(times)
         before = np.maximum(after - 1, 0)
@@ -75,26 +88,23 @@ class SampleBuffer:
         fraction = (times - earlier) / width
         return low + fraction[:, None] * (states[after] - low), width
 
-    def _read_one(self, time: float) -> tuple[FloatArray, FloatArray]:
-        """The same for a single time, which is most often just before the newest sample."""
-        all_times, after = self._times, self._stop - 1
-        while after > self._start and all_times.item(after - 1) >= time:
+    def read_one(self, time: float, state: FloatArray) -> float:
+        """The same for a single time, most often just before the newest sample, into (2n,); returns the distance."""
+        times, after, start = self._times, self._stop - 1, self._start
+        while after > start and times.item(after - 1) >= time:
             after -= 1
-        if after == self._start:
-            return self._states[after : after + 1], _NOTHING_BEFORE
-        earlier = all_times.item(after - 1)
-        width = all_times.item(after) - earlier
-        low = self._states[after - 1]
-        state = self._states[after : after + 1] - low
-        state *= (time - earlier) / width
-        state += low
-        return state, np.array([width])
+        if after == start:
+            return np.inf
+        earlier = times.item(after - 1)
+        width = times.item(after) - earlier
+        weights = self._weights
+        weights[1] = fraction = (time - earlier) / width
+        weights[0] = 1.0 - fraction
+        weights.dot(self._states[after - 1 : after + 1], state)
+        return width
 
     def forget_before(self, time: float) -> None:
         """Drop samples that no later time needs, once they are many."""
         if self._stop - self._start > 2 * _KEPT:
             needed = self._start + int(self.times.searchsorted(time)) - 1
             self._start = max(self._start, min(needed, self._stop - _KEPT))
-
-
-_NOTHING_BEFORE = np.array([np.inf])

@@ -31,6 +31,7 @@ class SettingInfo:
     maximum: float | None
     choices: tuple[str, ...]
     length: int | None
+    is_direction: bool
 
     def describe_range(self) -> str:
         """Say in words which values are allowed."""
@@ -39,7 +40,7 @@ class SettingInfo:
         if self.minimum is not None and self.maximum is not None:
             return f"{self.minimum:g} to {self.maximum:g}"
         if self.length is not None:
-            return f"{self.length} finite numbers"
+            return f"{self.length} finite numbers" + (", not all zero" if self.is_direction else "")
         return "any"
 
     def check(self, value: Any) -> Any:
@@ -79,7 +80,8 @@ class SettingInfo:
             numbers = [float(item) for item in value]
         except (TypeError, ValueError):
             raise SettingError(self.name, value, self.describe_range()) from None
-        if not np.all(np.isfinite(numbers)) or (self.length is not None and len(numbers) != self.length):
+        wrong_length = self.length is not None and len(numbers) != self.length
+        if wrong_length or not np.all(np.isfinite(numbers)) or (self.is_direction and not any(numbers)):
             raise SettingError(self.name, value, self.describe_range())
         return numbers
 
@@ -92,6 +94,7 @@ def setting(
     maximum: float | None = None,
     choices: tuple[str, ...] = (),
     length: int | None = None,
+    is_direction: bool = False,
 ) -> Any:
     """Declare one parameter as a dataclass field."""
     metadata = {
@@ -101,6 +104,7 @@ def setting(
         "maximum": maximum,
         "choices": choices,
         "length": length,
+        "is_direction": is_direction,
     }
     if isinstance(default, list):
         return field(default_factory=lambda: list(default), metadata=metadata)
@@ -128,10 +132,10 @@ class LoadSettings:
         choices=("filtered", "differentiated", "integral"),
     )
     filter_cutoff: float = setting(
-        30.0, "First low-pass of the filtered method, the one that removes accelerations.", "rad/s", 1.0, 1000.0
+        20.0, "First low-pass of the filtered method, the one that removes accelerations.", "rad/s", 1.0, 1000.0
     )
     smoothing_cutoff: float = setting(
-        50.0, "Second low-pass of the filtered method, on both sides of the equation.", "rad/s", 1.0, 3000.0
+        30.0, "Second low-pass of the filtered method, on both sides of the equation.", "rad/s", 1.0, 3000.0
     )
     differentiation_cutoff: float = setting(
         207.0, "Low-pass of the differentiated method (207 rad/s is the paper's 33 Hz).", "rad/s", 1.0, 3000.0
@@ -176,7 +180,9 @@ class Settings:
 
     estimators: list[str] = setting(["load"], "What is identified.", choices=("load",))
     urdf: str = setting("", "Path of the URDF. Empty: the topic robot_description.")
-    gravity: list[float] = setting([0.0, 0.0, -9.80665], "Gravity in the root frame of the URDF.", "m/s^2", length=3)
+    gravity: list[float] = setting(
+        [0.0, 0.0, -9.80665], "Gravity in the root frame of the URDF.", "m/s^2", length=3, is_direction=True
+    )
     autostart: bool = setting(True, "Configure and activate without being asked.")
     estimate_rate: float = setting(10.0, "How often estimates and markers are published.", "Hz", 0.1, 50.0)
     output_reliability: str = setting(
@@ -216,5 +222,6 @@ def iterate_settings(owner: type = Settings, prefix: str = "") -> Iterator[Setti
         if dataclasses.is_dataclass(hint):
             yield from iterate_settings(hint, f"{prefix}{item.name}.")  # type: ignore[arg-type]
             continue
-        default = item.default_factory() if item.default is dataclasses.MISSING else item.default  # type: ignore[misc]
+        factory: Any = item.default_factory
+        default = factory() if item.default is dataclasses.MISSING else item.default
         yield SettingInfo(prefix + item.name, names[hint], default, **item.metadata)

@@ -18,9 +18,10 @@ PROOF = 3
 class StampCheck:
     """Decides for each stamp of one input whether its sample can be used.
 
-    A stamp is good if it follows the last good one by more than nothing and at most ten seconds. Any other is set aside.
-    When three that were set aside in a row follow each other like good ones, the third is good. If they went backward (bag loop,
-    simulation reset), time has started anew and the caller must forget what it knew of the time before.
+    A stamp is good if it follows the last good one by more than nothing and at most ten seconds. Any other is set
+    aside. When three that were set aside in a row follow each other like good ones, the third is good. If they went
+    backward (bag loop, simulation reset), time has started anew and the caller must forget what it knew of the time
+    before.
     """
 
     def __init__(self, source: str, health: Health) -> None:
@@ -42,8 +43,8 @@ class StampCheck:
         """Find the usable samples of a block.
 
         Returns:
-            The indices that are good (None if all are), and the position among them at which time starts anew, if it does
-            (the last one, if it does more than once).
+            The indices that are good (None if all are), and the position among them at which time starts anew, if it
+            does (the last one, if it does more than once).
         """
         if self._are_next(stamps):
             self._last = int(stamps[-1])

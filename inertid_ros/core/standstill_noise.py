@@ -1,11 +1,13 @@
 """The sensor's noise density, measured whenever the robot stands still.
 
-White noise of density S (variance per hertz) has means over blocks of length T with variance S / T. Rows of a filtered
-regressor are correlated, and their residuals say little of the noise that matters; means over 0.1 s at standstill do, and
-vibration of the structure drops out of them.
+White noise of density S (variance per hertz) has means over blocks of length T with variance S / T. Rows of a
+filtered regressor are correlated, and their residuals say little of the noise that matters; means over 0.1 s at
+standstill do, and vibration of the structure drops out of them.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 
@@ -32,17 +34,17 @@ class StandstillNoise:
         """Set the smallest densities believed, N/sqrt(Hz) and Nm/sqrt(Hz)."""
         self._floor = np.repeat([floor_force**2, floor_torque**2], 3)
         uncalibrated = np.repeat([UNCALIBRATED_FORCE**2, UNCALIBRATED_TORQUE**2], 3)
-        self.density = np.maximum(uncalibrated, self._floor)
+        self.density: FloatArray = np.maximum(uncalibrated, self._floor)
         """Variance per hertz of each wrench component, (6,)."""
         self.is_calibrated = False
-        self._squares = np.zeros(6)
+        self._squares: FloatArray = np.zeros(6)
         self._freedom = 0.0
         self._block = -1
         self._sum = np.zeros(6)
         self._count = 0
-        self._position = np.empty(0)
+        self._position: FloatArray = np.empty(0)
         self._run: list[FloatArray] = []
-        self._run_position = np.empty(0)
+        self._run_position: FloatArray = np.empty(0)
 
     def discard_run(self) -> None:
         """Forget the means since the last pooling: something else than noise has happened."""
@@ -54,20 +56,26 @@ class StandstillNoise:
         if starts_anew:
             self._end_run()
             self._block = -1
-        last = int(stamps[-1]) // _BLOCK
-        if last == self._block:
-            self._sum += wrenches[0] if len(wrenches) == 1 else wrenches.sum(axis=0)
-            self._count += len(wrenches)
+        block, count = stamps.item(0) // _BLOCK, len(stamps)
+        if block == self._block and count == 1:
+            np.add(self._sum, wrenches[0], self._sum)
+            self._count += 1
+            return
+        if block == stamps.item(-1) // _BLOCK:
+            self._take(block, positions, wrenches)
             return
         blocks = stamps // _BLOCK
-        starts = np.flatnonzero(np.diff(blocks, prepend=self._block)).tolist()
-        bounds = sorted({0, *starts, len(stamps)})
-        for a, b in zip(bounds[:-1], bounds[1:], strict=True):
-            if a in starts:
-                self._close_block(positions[a])
-                self._block = int(blocks[a])
-            self._sum += wrenches[a:b].sum(axis=0)
-            self._count += b - a
+        starts = np.flatnonzero(blocks[1:] != blocks[:-1]) + 1
+        for a, b in pairwise([0, *starts.tolist(), count]):
+            self._take(blocks.item(a), positions[a:b], wrenches[a:b])
+
+    def _take(self, block: int, positions: FloatArray, wrenches: FloatArray) -> None:
+        """Take samples of one block."""
+        if block != self._block:
+            self._close_block(positions[0].copy())
+            self._block = block
+        self._sum += np.ones(len(wrenches)).dot(wrenches)
+        self._count += len(wrenches)
 
     def _close_block(self, position: FloatArray) -> None:
         """A new block starts at this position: keep the mean of the old one if the robot did not move in it."""

@@ -35,6 +35,13 @@ class VelocityCheck:
             yield slice(start, stop)
             start = stop
 
+    def count_one(self, samples: SampleBuffer, origin: int) -> None:
+        """Count a single sample just appended."""
+        self._seen += 1
+        if self._seen == _CHUNK:
+            self._seen = 0
+            self.count(samples, origin)
+
     def count(self, samples: SampleBuffer, origin: int) -> None:
         """Look at the last chunk if one has just ended."""
         if self._seen:
@@ -55,5 +62,6 @@ class VelocityCheck:
         wrong = judged & (np.abs(slope - 1.0) > _TOLERANCE)
         if wrong.any():
             self.trusted = False
-            detail = ", ".join(f"joint {joint}: {slope[joint]:.2f} times the change of position" for joint in np.flatnonzero(wrong))
+            slopes = [f"joint {joint}: {slope[joint]:.2f}" for joint in np.flatnonzero(wrong)]
+            detail = ", ".join(slopes) + " times the change of position"
             self._health.report("joint_states", "velocity_unusable", int(times[-1] * 1e9) + origin, detail)

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 ENCAPSULATION_SIZE = 4
-Records = np.ndarray[tuple[int], np.dtype[np.void]]
+Records = NDArray[np.void]
 _BYTE_ORDERS = {b"\x00\x00": ">", b"\x00\x01": "<"}
 
 

@@ -109,15 +109,13 @@ def wrench_decoder() -> StreamDecoder[WrenchBlock]:
 
 def same_block(first: JointBlock | WrenchBlock, second: JointBlock | WrenchBlock) -> bool:
     """Tell whether two blocks hold the same, NaN being equal to itself."""
-    for name in first.__slots__:
-        one, other = getattr(first, name), getattr(second, name)
-        if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-            equal = one.shape == other.shape and one.tobytes() == other.tobytes()
-        else:
-            equal = type(one) is type(other) and bool(one == other)
-        if not equal:
-            return False
-    return True
+    return all(_same(one, other) for one, other in zip(first, second, strict=True))
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.shape == other.shape and one.tobytes() == other.tobytes()
+    return type(one) is type(other) and bool(one == other)
 
 
 def _stamps(records: Records) -> IntArray:

@@ -12,7 +12,7 @@ from inertid_ros.core.health import Level
 from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.load_chain import LoadEstimate
 from inertid_ros.ros.messages import inertia_is_known, stamp_message
-from inertid_ros.ros.number_text import format_estimate, format_parameter
+from inertid_ros.ros.number_text import format_count, format_estimate, format_parameter
 from inertid_ros.ros.trouble import Trouble
 
 LEVELS: Mapping[Level, bytes] = {
@@ -49,8 +49,7 @@ def input_status(node: str, source: str, troubles: Iterable[Trouble], rate: floa
         text = f"{item.message}{': ' + item.detail if item.detail else ''}. To do: {item.remedy}"
         if trouble.current and status.message == "fine":
             status.level, status.message = LEVELS[item.level], text
-        times = "once" if item.count == 1 else f"{item.count} times"
-        history = f"{times} since {_seconds(item.first_stamp)}, last at {_seconds(item.last_stamp)}"
+        history = f"{format_count(item.count)} since {_seconds(item.first_stamp)}, last at {_seconds(item.last_stamp)}"
         status.values.append(KeyValue(key=item.code, value=f"{history}{'' if trouble.current else ' (over)'}: {text}"))
     return status
 

@@ -35,8 +35,9 @@ class WrenchEncoder:
             self.withheld += int(np.count_nonzero(~finite))
             stamps, wrenches = stamps[finite], wrenches[finite]
         size = len(self._template)
-        messages = np.tile(self._template, len(stamps))
-        records = messages.view(self._dtype)
+        messages = np.empty((len(stamps), size), dtype=np.uint8)
+        messages[:] = self._template
+        records = messages.ravel().view(self._dtype)
         records["sec"], records["nanosec"] = np.divmod(stamps, _SECOND)
         records["wrench"] = wrenches
         data = messages.tobytes()

@@ -11,6 +11,7 @@ from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
@@ -24,8 +25,8 @@ from inertid_ros.ros.parameters import declare_settings, find_objection, read_se
 from inertid_ros.ros.report import Report
 from inertid_ros.setting_changes import restarts_identification
 
-PROCESS_PERIOD = 0.002
-"""Seconds for which samples are collected: a block costs little more than a single sample."""
+PROCESS_PERIOD = 0.005
+"""Seconds for which samples are collected: a block of them costs little more than a single one."""
 
 DIAGNOSTICS_PERIOD = 1.0
 """Seconds between two diagnostics."""
@@ -127,8 +128,16 @@ class EstimatorNode(LifecycleNode):
             self._report.restart()
 
     def _start_timer(self, period: float, callback: Callable[[], None]) -> Any:
-        """Timers follow real time, also while simulated time stands still or jumps."""
-        return self.create_timer(period, callback, clock=self._steady)
+        """Call back by real time, also while simulated time stands still or jumps."""
+
+        def run() -> None:
+            try:
+                callback()
+            except rclpy_implementation.RCLError:
+                if self.context.ok():  # if not, a signal has just ended it, and the process is about to follow
+                    raise
+
+        return self.create_timer(period, run, clock=self._steady)
 
     def _set_estimate_rate(self, rate: float) -> None:
         self._estimate_timer = self._start_timer(1.0 / rate, self._publish_estimate)

@@ -6,6 +6,8 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentifiedError, RobotDescriptionError
 from inertid_ros.core.load_chain import LoadChain, LoadEstimate, LoadOutput
 from inertid_ros.core.settings import Settings
@@ -88,6 +90,9 @@ class LoadSession:
         except RobotDescriptionError as error:
             self._health.begin(SOURCE, "unusable_frame", str(error))
             return
+        except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
+            self._report_bug(error)
+            return
         self._health.end(SOURCE, "unusable_frame")
         if self._tool is not None and self._tool.sensor_frame != frame:
             detail = f"it is given in '{self._tool.sensor_frame}', not in '{frame}'"
@@ -140,8 +145,11 @@ class LoadSession:
             for wrench_block in wrenches:
                 self.chain.push_wrenches(wrench_block)
             output = self.chain.process()
+            if not np.isfinite(output.residual).all():
+                raise FloatingPointError("a prediction is not finite")
         except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
-            self._recover(error)
+            self._report_bug(error)
+            self._build_chain()
             return None
         if len(output.stamps) == 0:
             return None
@@ -156,7 +164,8 @@ class LoadSession:
         try:
             estimate = self.chain.estimate()
         except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
-            self._recover(error)
+            self._report_bug(error)
+            self._build_chain()
             return None
         if not is_publishable(estimate):
             self._health.report("output", "withheld", "the estimate")
@@ -170,10 +179,9 @@ class LoadSession:
                 self._health.report(source, "undecodable", count=decoder.undecodable)
                 decoder.undecodable = 0
 
-    def _recover(self, error: Exception) -> None:
+    def _report_bug(self, error: Exception) -> None:
         self._log(f"internal error, the identification is started anew:\n{traceback.format_exc()}")
         self._health.report("output", "internal_error", f"{type(error).__name__}: {error}")
-        self._build_chain()
 
     # Commands; each raises an InertidError that says why it could not be done
 
@@ -216,6 +224,6 @@ class LoadSession:
 
     def _require_chain(self) -> LoadChain:
         if self.chain is None:
-            missing = "robot description" if self._source.robot is None else "wrench in a frame of the robot"
+            missing = "robot description" if self._source.robot is None else "sensor frame that can be used"
             raise NotIdentifiedError(f"there is no {missing} yet: see /diagnostics")
         return self.chain

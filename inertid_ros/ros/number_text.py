@@ -24,6 +24,11 @@ def format_parameter(index: int, value: float, deviation: float, state: str) -> 
     return f"{format_estimate(value, deviation, PARAMETER_UNITS[index])} ({state})"
 
 
+def format_count(count: int) -> str:
+    """Write how often something happened."""
+    return "once" if count == 1 else f"{count} times"
+
+
 def parameter_label(index: int) -> str:
     """Name one of the ten parameters with its unit."""
     return f"{PARAMETER_NAMES[index]} [{PARAMETER_UNITS[index]}]"

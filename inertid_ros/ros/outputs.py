@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Float64MultiArray
@@ -57,24 +56,26 @@ class Outputs:
             self._encoder, self._frame = WrenchEncoder(frame), frame
         for publisher, wrenches in ((self._predicted, output.predicted), (self._residual, output.residual)):
             for message in self._encoder.encode(output.stamps, wrenches):
-                self._publish(publisher, message)
+                publisher.publish(message)
         self._newest = output.predicted[-1], output.residual[-1]
 
     def publish_estimate(self, estimate: LoadEstimate, lifetime: float) -> None:
         """Publish what is known of the load; markers live for `lifetime` seconds."""
-        self._publish(self._parameters, parameters_message(estimate))
-        self._publish(self._covariance, covariance_message(estimate))
+        self._parameters.publish(parameters_message(estimate))
+        self._covariance.publish(covariance_message(estimate))
         body = known_body(estimate)
         if body is not None:
-            self._publish(self._inertia, inertia_message(estimate, body))
+            self._inertia.publish(inertia_message(estimate, body))
+        if self._markers.get_subscription_count() == 0:
+            return  # to draw them takes longer than all the rest
         predicted, residual = self._take_newest()
         painter = MarkerPainter(estimate.sensor_frame, lifetime)
         markers = painter.paint(estimate.stamp, body, inertia_is_known(estimate), predicted, residual)
-        self._publish(self._markers, markers)
+        self._markers.publish(markers)
 
     def publish_diagnostics(self, message: DiagnosticArray) -> None:
         """Publish diagnostics."""
-        self._publish(self._diagnostics, message)
+        self._diagnostics.publish(message)
 
     def destroy(self) -> None:
         """Take the publishers down."""
@@ -85,14 +86,6 @@ class Outputs:
         publisher = self._node.create_lifecycle_publisher(message_type, topic, qos)
         self._publishers.append(publisher)
         return publisher
-
-    def _publish(self, publisher: Any, message: Any) -> None:
-        """Publish, unless a signal has just taken the context away: then the process is about to end anyway."""
-        try:
-            publisher.publish(message)
-        except rclpy_implementation.RCLError:
-            if self._node.context.ok():
-                raise
 
     def _take_newest(self) -> tuple[FloatArray | None, FloatArray | None]:
         """The wrenches to draw: none where nothing came since the last time."""

@@ -15,6 +15,7 @@ from inertid_ros.ros.load_session import LoadSession
 from inertid_ros.ros.log import log_at
 from inertid_ros.ros.messages import known_body
 from inertid_ros.ros.node_health import NodeHealth
+from inertid_ros.ros.number_text import format_count
 from inertid_ros.ros.trouble import TroubleWatch
 
 _OTHER_SOURCES = ("robot_description", "tool", "output")
@@ -76,7 +77,7 @@ class Report:
             detail = f": {item.detail}" if item.detail else ""
             log_at(logger, item.level, f"{item.source}: {item.message}{detail}. To do: {item.remedy}")
         for item in ended:
-            logger.info(f"{item.source}: over after {item.count} times: {item.message}")
+            logger.info(f"{item.source}: over, it happened {format_count(item.count)}: {item.message}")
 
     def _log_findings(self, findings: tuple[Finding, ...]) -> None:
         for finding in findings:

@@ -20,7 +20,7 @@ class NoiseStream:
         self._key = (seed, zlib.crc32(name.encode()))
         self._width = width
         self._uniform = uniform
-        self._latest = (-1, np.empty((0, width)))
+        self._latest: tuple[int, FloatArray] = (-1, np.empty((0, width)))
 
     def rows(self, first: int, last: int) -> FloatArray:
         """Return rows first to last - 1, (last - first, width)."""
@@ -36,7 +36,7 @@ class NoiseStream:
         if self._latest[0] != number:
             random = np.random.default_rng([*self._key, number])
             shape = (BLOCK, self._width)
-            table = random.uniform(-1.0, 1.0, shape) if self._uniform else random.standard_normal(shape)
+            table: FloatArray = random.uniform(-1.0, 1.0, shape) if self._uniform else random.standard_normal(shape)
             self._latest = (number, table)
         return self._latest[1]
 

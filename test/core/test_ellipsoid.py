@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.ellipsoid import equivalent_semi_axes, semi_axis_bounds
+from inertid_ros.core.records import FloatArray
 
 
-def moments_by_sampling(mass: float, semi_axes: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+def moments_by_sampling(mass: float, semi_axes: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
     """Principal moments of a homogeneous ellipsoid from points drawn in it."""
     directions = rng.normal(size=(count, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]

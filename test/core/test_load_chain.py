@@ -18,6 +18,7 @@ from support.chain import (
 
 from inertid_ros.core.errors import NotIdentifiedError, UnknownFrameError
 from inertid_ros.core.load_chain import LoadChain
+from inertid_ros.core.records import FloatArray
 from inertid_ros.sim.motion import Hold, Sequence
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
@@ -58,9 +59,10 @@ def test_block_size_does_not_matter() -> None:
     push[2000:2300, 1] = 20.0 * np.sin(np.arange(300) / 7.0)
     wrenches = push_force(wrenches, push)
 
-    def run(size: int) -> tuple[LoadChain, np.ndarray, list[str]]:
+    def run(size: int) -> tuple[LoadChain, FloatArray, list[str]]:
         chain = make_chain()
-        residuals, events = [], []
+        residuals: list[FloatArray] = []
+        events: list[str] = []
         for start in range(0, len(wrenches.stamps), size):
             part = slice(start, start + size)
             chain.push_joints(slice_joints(joints, part))
@@ -71,7 +73,8 @@ def test_block_size_does_not_matter() -> None:
         return chain, np.concatenate(residuals), events
 
     whole, residual, events = run(10**6)
-    assert "load_changed" in events and "contact_began" in events
+    assert "load_changed" in events
+    assert "contact_began" in events
     for size in (1, 7, 1000):
         chain, other, other_events = run(size)
         assert other_events == events
@@ -149,7 +152,7 @@ def test_tared_sensor_in_motion_is_a_new_bias_not_a_new_load() -> None:
     drive(chain, simulator, 0.0, 9.0)
     offset = np.array([4.0, -9.0, 6.0, 0.5, 0.3, -0.4])
     events = []
-    for start in np.arange(9.0, 16.0, 0.5):
+    for start in np.arange(9.0, 16.0, 0.5).tolist():
         chain.push_joints(simulator.joints(start, start + 0.5))
         chain.push_wrenches(push_force(simulator.wrenches(start, start + 0.5), offset))
         events += [event.kind for event in chain.process().events]

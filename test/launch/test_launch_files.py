@@ -105,6 +105,6 @@ def test_the_demonstration_says_what_is_not_installed(monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "is_installed", lambda package: package != "rviz2")
     actions = module.make_viewers(ROOT, "puma560", wanted=True)
     assert [type(action).__name__ for action in actions] == ["LogInfo", "Node"]
-    monkeypatch.setattr(module, "is_installed", lambda package: bool(package))
+    monkeypatch.setattr(module, "is_installed", bool)
     assert [type(action).__name__ for action in module.make_viewers(ROOT, "puma560", wanted=True)] == ["Node", "Node"]
     assert [type(action).__name__ for action in module.make_viewers(ROOT, "puma560", wanted=False)] == ["Node"]

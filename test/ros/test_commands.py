@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import SetBool, Trigger
+from support.bench import Bench
 
 from inertid_ros.estimate_file import read_estimate, read_tool
 from inertid_ros.sim.scenario import read_load
 
 
-def trigger(bench: Any, name: str) -> Any:
+def trigger(bench: Bench, name: str) -> Any:
     return bench.call(Trigger, f"/inertid/{name}", Trigger.Request())
 
 
-def test_reset_forgets_the_load_and_learns_it_again(bench: Any) -> None:
+def test_reset_forgets_the_load_and_learns_it_again(bench: Bench) -> None:
     bench.start()
     bench.describe()
     bench.feed(4.0)
@@ -29,7 +30,7 @@ def test_reset_forgets_the_load_and_learns_it_again(bench: Any) -> None:
     assert bench.parameters()[0] == pytest.approx(1.8, abs=0.03)
 
 
-def test_while_paused_nothing_is_learnt_and_predictions_go_on(bench: Any) -> None:
+def test_while_paused_nothing_is_learnt_and_predictions_go_on(bench: Bench) -> None:
     bench.start()
     bench.describe()
     bench.feed(4.0)
@@ -45,7 +46,7 @@ def test_while_paused_nothing_is_learnt_and_predictions_go_on(bench: Any) -> Non
     assert np.any(bench.parameters() != before)
 
 
-def test_a_captured_tool_is_written_subtracted_and_cleared(bench: Any, tmp_path: Path) -> None:
+def test_a_captured_tool_is_written_subtracted_and_cleared(bench: Bench, tmp_path: Path) -> None:
     bench.simulate(load="gripper")
     bench.start(save_directory=str(tmp_path))
     bench.describe()
@@ -66,7 +67,7 @@ def test_a_captured_tool_is_written_subtracted_and_cleared(bench: Any, tmp_path:
     assert bench.parameters()[0] == pytest.approx(0.0, abs=0.02)
 
 
-def test_a_tool_is_not_captured_before_it_is_known(bench: Any, tmp_path: Path) -> None:
+def test_a_tool_is_not_captured_before_it_is_known(bench: Bench, tmp_path: Path) -> None:
     bench.start(save_directory=str(tmp_path))
     bench.describe()
     bench.feed(0.5)
@@ -76,7 +77,7 @@ def test_a_tool_is_not_captured_before_it_is_known(bench: Any, tmp_path: Path) -
     assert list(tmp_path.glob("*.yaml")) == []
 
 
-def test_a_tool_file_that_cannot_be_used_is_reported_and_the_node_goes_on(bench: Any, tmp_path: Path) -> None:
+def test_a_tool_file_that_cannot_be_used_is_reported_and_the_node_goes_on(bench: Bench, tmp_path: Path) -> None:
     bench.start(load__tool_file=str(tmp_path / "missing.yaml"))
     bench.describe()
     bench.feed(4.0)
@@ -86,7 +87,7 @@ def test_a_tool_file_that_cannot_be_used_is_reported_and_the_node_goes_on(bench:
     assert bench.parameters()[0] == pytest.approx(1.8, abs=0.03)
 
 
-def test_save_writes_what_is_published_and_where_it_comes_from(bench: Any, tmp_path: Path) -> None:
+def test_save_writes_what_is_published_and_where_it_comes_from(bench: Bench, tmp_path: Path) -> None:
     bench.start(save_directory=str(tmp_path))
     bench.describe()
     bench.feed(6.0)
@@ -104,7 +105,7 @@ def test_save_writes_what_is_published_and_where_it_comes_from(bench: Any, tmp_p
     assert "<inertial>" in (tmp_path / "inertid_load.yaml").read_text()
 
 
-def test_saving_to_an_unwritable_place_says_so_and_the_node_goes_on(bench: Any, tmp_path: Path) -> None:
+def test_saving_to_an_unwritable_place_says_so_and_the_node_goes_on(bench: Bench, tmp_path: Path) -> None:
     bench.start(save_directory=str(tmp_path / "missing"))
     bench.describe()
     bench.feed(4.0)
@@ -118,7 +119,7 @@ def test_saving_to_an_unwritable_place_says_so_and_the_node_goes_on(bench: Any, 
 
 
 @pytest.mark.parametrize("service", ["reset", "capture_tool", "save"])
-def test_without_a_robot_the_services_say_what_is_missing(bench: Any, service: str) -> None:
+def test_without_a_robot_the_services_say_what_is_missing(bench: Bench, service: str) -> None:
     bench.start()
     answer = trigger(bench, service)
     assert not answer.success

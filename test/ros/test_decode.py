@@ -163,6 +163,15 @@ def test_an_unknown_encapsulation_is_left_to_rclpy() -> None:
         learn_joint_state(b"\x00")
 
 
+def test_blocks_that_differ_in_anything_are_not_the_same() -> None:
+    block = JointBlock(("a",), np.array([1]), np.array([[np.nan]]), None)
+    assert same_block(block, JointBlock(("a",), np.array([1]), np.array([[np.nan]]), None))
+    assert not same_block(block, block._replace(names=("b",)))
+    assert not same_block(block, block._replace(stamps=np.array([2])))
+    assert not same_block(block, block._replace(positions=np.array([[0.0]])))
+    assert not same_block(block, block._replace(velocities=np.array([[0.0]])))
+
+
 def test_a_thousand_mangled_messages_are_read_as_rclpy_reads_them_or_not_at_all() -> None:
     """Two decoders, one with and one without a warm cache, must agree with the middleware byte for byte."""
     rng = np.random.default_rng(7)

@@ -31,6 +31,8 @@ def test_no_message_is_made_of_a_wrench_that_is_not_finite() -> None:
     messages = encoder.encode(np.arange(4), wrenches)
     assert [deserialize_message(data, WrenchStamped).header.stamp.nanosec for data in messages] == [0, 3]
     assert encoder.withheld == 2
+    assert encoder.encode(np.arange(4), np.full((4, 6), np.nan)) == []
+    assert encoder.withheld == 6
 
 
 def test_an_empty_block_makes_no_message() -> None:

@@ -53,7 +53,7 @@ def test_a_parameter_out_of_range_ends_the_start_with_the_range(parameter: str, 
     process = start("-p", parameter)
     output, _ = process.communicate(timeout=START_LIMIT)
     assert process.returncode == 1
-    assert parameter.split(":=")[0] in output
+    assert parameter.partition(":=")[0] in output
     assert expected in output
     assert "Traceback" not in output
 

@@ -7,8 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import WrenchStamped
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from support.bench import Bench
+from visualization_msgs.msg import Marker
 
 from inertid_ros.core.inertial import PARAMETER_NAMES
+from inertid_ros.ros.estimator_node import DIAGNOSTICS_PERIOD
 from inertid_ros.sim.scenario import read_load
 
 
@@ -16,7 +22,7 @@ def stamp_of(message: Any) -> int:
     return int(message.header.stamp.sec) * 10**9 + int(message.header.stamp.nanosec)
 
 
-def test_a_load_is_weighed_and_everything_is_published(bench: Any) -> None:
+def test_a_load_is_weighed_and_everything_is_published(bench: Bench) -> None:
     bench.simulate(sign="on_sensor")
     bench.start()
     bench.describe()
@@ -39,6 +45,8 @@ def test_a_load_is_weighed_and_everything_is_published(bench: Any) -> None:
     assert inertia.inertia.com.z == pytest.approx(0.060, abs=0.001)
     assert inertia.inertia.ixx == pytest.approx(0.0244, abs=0.002)
     assert inertia.inertia.iyy == pytest.approx(0.0007, abs=0.002)
+    drawn = {marker.ns for marker in bench.newest("markers").markers if marker.action == Marker.ADD}
+    assert {"com", "inertia", "inertia_lower", "inertia_upper", "wrench_predicted"} <= drawn
     status = bench.status("load")
     assert status.level == DiagnosticStatus.OK
     values = {item.key: item.value for item in status.values}
@@ -47,7 +55,7 @@ def test_a_load_is_weighed_and_everything_is_published(bench: Any) -> None:
     assert "kg" in values["m"]
 
 
-def test_predictions_come_at_the_stamps_of_the_wrenches_and_add_up(bench: Any) -> None:
+def test_predictions_come_at_the_stamps_of_the_wrenches_and_add_up(bench: Bench) -> None:
     sent = {}
 
     def note(message: Any) -> Any:
@@ -68,3 +76,38 @@ def test_predictions_come_at_the_stamps_of_the_wrenches_and_add_up(bench: Any) -
         np.testing.assert_allclose(
             sent[stamp], [force.x + rest.x, force.y + rest.y, force.z + rest.z], rtol=0, atol=1e-9
         )
+
+
+@pytest.mark.parametrize("reliability", [ReliabilityPolicy.BEST_EFFORT, ReliabilityPolicy.RELIABLE])
+def test_drivers_of_both_reliabilities_are_heard(bench: Bench, reliability: ReliabilityPolicy) -> None:
+    session = bench.start()._session
+    assert session is not None
+    profile = QoSProfile(depth=10, reliability=reliability)
+    publishers = [
+        bench.probe.create_publisher(kind, topic, profile)
+        for kind, topic in ((JointState, "joint_states"), (WrenchStamped, "wrench"))
+    ]
+    assert bench.spin_until(lambda: all(publisher.get_subscription_count() == 1 for publisher in publishers))
+    for publisher, kind in zip(publishers, (JointState, WrenchStamped), strict=True):
+        publisher.publish(kind())
+    assert bench.spin_until(lambda: session.received == {"joint_states": 1, "wrench": 1})
+
+
+def test_diagnostics_come_once_a_second() -> None:
+    assert DIAGNOSTICS_PERIOD == 1.0
+
+
+def test_a_load_picked_up_and_released_is_followed(bench: Bench) -> None:
+    bench.simulate(attach_at=4.0, release_at=8.0, sign="on_sensor")
+    bench.start()
+    bench.describe()
+    bench.feed(3.9)
+    assert bench.parameters()[0] == pytest.approx(0.0, abs=0.02)
+    bench.feed(2.0)
+    assert bench.parameters()[0] == pytest.approx(1.8, rel=0.02)
+    assert bench.newest("load/inertia").inertia.m == pytest.approx(1.8, rel=0.02)
+    bench.feed(3.5)
+    bench.received["load/inertia"].clear()
+    assert bench.parameters()[0] == pytest.approx(0.0, abs=0.036)
+    bench.spin_until(lambda: bool(bench.received["load/inertia"]))
+    assert bench.newest("load/inertia").inertia.m == 0.0

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from lifecycle_msgs.msg import Transition
 from rclpy.lifecycle import TransitionCallbackReturn
+from support.bench import Bench
 
 from inertid_ros.ros.estimator_node import EstimatorNode
 
@@ -30,7 +29,7 @@ def published_topics(node: EstimatorNode) -> set[str]:
 
 
 @pytest.mark.parametrize("state", NEXT)
-def test_a_transition_that_does_not_belong_here_is_refused_and_the_node_lives_on(bench: Any, state: str) -> None:
+def test_a_transition_that_does_not_belong_here_is_refused_and_the_node_lives_on(bench: Bench, state: str) -> None:
     bench.start(state)
     for transition in {CONFIGURE, CLEANUP, ACTIVATE, DEACTIVATE} - NEXT[state].keys():
         assert not bench.change_state(transition)
@@ -38,21 +37,21 @@ def test_a_transition_that_does_not_belong_here_is_refused_and_the_node_lives_on
 
 
 @pytest.mark.parametrize(("state", "transition", "after"), [(s, t, a) for s in NEXT for t, a in NEXT[s].items()])
-def test_every_transition_leads_to_its_state(bench: Any, state: str, transition: int, after: str) -> None:
+def test_every_transition_leads_to_its_state(bench: Bench, state: str, transition: int, after: str) -> None:
     bench.start(state)
     assert bench.change_state(transition)
     assert bench.state() == after
 
 
 @pytest.mark.parametrize("state", SHUTDOWNS)
-def test_shutdown_works_from_every_state(bench: Any, state: str) -> None:
+def test_shutdown_works_from_every_state(bench: Bench, state: str) -> None:
     node = bench.start(state)
     assert bench.change_state(SHUTDOWNS[state])
     assert bench.state() == "finalized"
     assert not OWN_TOPICS & published_topics(node)
 
 
-def test_what_configure_creates_cleanup_destroys_again_and_again(bench: Any) -> None:
+def test_what_configure_creates_cleanup_destroys_again_and_again(bench: Bench) -> None:
     node = bench.start("unconfigured")
     before = [len(list(kind)) for kind in (node.publishers, node.subscriptions, node.services, node.timers)]
     assert not OWN_TOPICS & published_topics(node)
@@ -66,7 +65,7 @@ def test_what_configure_creates_cleanup_destroys_again_and_again(bench: Any) -> 
         assert after == before
 
 
-def test_an_inactive_node_is_silent_and_keeps_what_it_knows(bench: Any) -> None:
+def test_an_inactive_node_is_silent_and_keeps_what_it_knows(bench: Bench) -> None:
     bench.start()
     bench.describe()
     bench.feed(6.0)
@@ -81,7 +80,7 @@ def test_an_inactive_node_is_silent_and_keeps_what_it_knows(bench: Any) -> None:
     assert bench.parameters()[0] == pytest.approx(before[0], abs=1e-12)
 
 
-def test_cleanup_forgets_the_load(bench: Any) -> None:
+def test_cleanup_forgets_the_load(bench: Bench) -> None:
     bench.start()
     bench.describe()
     bench.feed(4.0)
@@ -103,7 +102,7 @@ class FailingNode(EstimatorNode):
         super()._set_estimate_rate(rate)
 
 
-def test_a_configure_that_fails_leaves_nothing_behind_and_can_be_tried_again(bench: Any) -> None:
+def test_a_configure_that_fails_leaves_nothing_behind_and_can_be_tried_again(bench: Bench) -> None:
     node = FailingNode(context=bench.context)
     bench.executor.add_node(node)
     bench.estimator = node

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from rcl_interfaces.srv import DescribeParameters
+from support.bench import Bench
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.settings import iterate_settings
 from inertid_ros.ros.estimator_node import EstimatorNode
 
 
-def test_ros_knows_every_parameter_with_range_unit_and_meaning(bench: Any) -> None:
+def test_ros_knows_every_parameter_with_range_unit_and_meaning(bench: Bench) -> None:
     bench.start("unconfigured")
     infos = list(iterate_settings())
     request = DescribeParameters.Request(names=[info.name for info in infos])
@@ -43,7 +44,7 @@ def test_ros_knows_every_parameter_with_range_unit_and_meaning(bench: Any) -> No
         ("save_directory", 3, "str"),
     ],
 )
-def test_a_value_out_of_range_is_refused_with_the_range(bench: Any, name: str, value: Any, reason: str) -> None:
+def test_a_value_out_of_range_is_refused_with_the_range(bench: Bench, name: str, value: Any, reason: str) -> None:
     node = bench.start("unconfigured")
     before = node.get_parameter(name).value
     result = bench.set_parameter(name, value)
@@ -53,7 +54,7 @@ def test_a_value_out_of_range_is_refused_with_the_range(bench: Any, name: str, v
     np.testing.assert_array_equal(node.get_parameter(name).value, before)
 
 
-def test_a_whole_number_is_taken_for_a_decimal_one(bench: Any) -> None:
+def test_a_whole_number_is_taken_for_a_decimal_one(bench: Bench) -> None:
     node = bench.start("unconfigured")
     assert bench.set_parameter("load.filter_cutoff", 25).successful
     assert node.settings.load.filter_cutoff == 25.0
@@ -61,7 +62,7 @@ def test_a_whole_number_is_taken_for_a_decimal_one(bench: Any) -> None:
 
 
 @pytest.mark.parametrize(("name", "value"), [("output_reliability", "reliable"), ("autostart", False)])
-def test_what_is_fixed_can_only_be_changed_while_unconfigured(bench: Any, name: str, value: Any) -> None:
+def test_what_is_fixed_can_only_be_changed_while_unconfigured(bench: Bench, name: str, value: Any) -> None:
     node = bench.start("unconfigured")
     assert bench.set_parameter(name, value).successful
     node.trigger_configure()
@@ -71,18 +72,18 @@ def test_what_is_fixed_can_only_be_changed_while_unconfigured(bench: Any, name: 
 
 
 @pytest.mark.parametrize(("name", "value"), [("load.gate", 1000.0), ("load.method", "magic"), ("gravity", [1.0])])
-def test_a_bad_value_at_the_start_names_parameter_and_range(bench: Any, name: str, value: Any) -> None:
+def test_a_bad_value_at_the_start_names_parameter_and_range(bench: Bench, name: str, value: Any) -> None:
     with pytest.raises(SettingError, match=name):
         bench.start("unconfigured", **{name.replace(".", "__"): value})
     bench.estimator = None
 
 
-def test_a_misspelt_parameter_is_pointed_out(bench: Any, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_misspelt_parameter_is_pointed_out(bench: Bench, capfd: pytest.CaptureFixture[str]) -> None:
     bench.start("unconfigured", load__sensor_fram="ft_sensor")
     assert "'load.sensor_fram' is no parameter of this node" in capfd.readouterr().err
 
 
-def test_the_estimate_rate_changes_at_once(bench: Any) -> None:
+def test_the_estimate_rate_changes_at_once(bench: Bench) -> None:
     bench.start()
     bench.describe()
     assert bench.set_parameter("estimate_rate", 50.0).successful
@@ -91,7 +92,7 @@ def test_the_estimate_rate_changes_at_once(bench: Any) -> None:
     assert 40 <= len(bench.received["load/parameters"]) <= 51
 
 
-def test_another_parameter_starts_the_identification_anew(bench: Any) -> None:
+def test_another_parameter_starts_the_identification_anew(bench: Bench) -> None:
     bench.start()
     bench.describe()
     bench.feed(4.0)
@@ -102,7 +103,7 @@ def test_another_parameter_starts_the_identification_anew(bench: Any) -> None:
     assert bench.parameters()[0] == pytest.approx(1.8, abs=0.02)
 
 
-def test_the_configured_reliability_is_used(bench: Any) -> None:
+def test_the_configured_reliability_is_used(bench: Bench) -> None:
     node = bench.start("inactive", output_reliability="reliable")
     assert isinstance(node, EstimatorNode)
     (info,) = node.get_publishers_info_by_topic("/inertid/load/wrench_residual")

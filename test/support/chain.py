@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -53,7 +54,7 @@ def drive(chain: LoadChain, simulator: Simulator, start: float, end: float, chun
     """Feed a stretch of simulated time in chunks; all that came out, put together."""
     edges = np.append(np.arange(start, end - 1e-9, chunk), end)
     outputs = []
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in itertools.pairwise(edges.tolist()):
         chain.push_joints(simulator.joints(a, b))
         chain.push_wrenches(simulator.wrenches(a, b))
         outputs.append(chain.process())

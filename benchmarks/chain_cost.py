@@ -1,0 +1,134 @@
+"""What a wrench sample costs in the load chain, in units of pinocchio's own kinematics of the same sample.
+
+    python benchmarks/chain_cost.py
+
+A PUMA with tachometers at 1 kHz, samples one at a time and in blocks of a thousand. The floor is what no program that
+calls pinocchio from Python can do without: `forwardKinematics` and `getFrameVelocity` on the whole robot. Floor and
+chain take turns on short pieces of the same run, and the median of the ratios counts, so that a machine which does
+other things as well, or changes its clock, slows down both alike. Fails (1) above the limits.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import gc
+import sys
+import time
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from inertid_ros.core.load_chain import LoadChain
+from inertid_ros.core.records import JointBlock, WrenchBlock
+from inertid_ros.core.robot import Robot
+from inertid_ros.core.settings import LoadSettings, Settings
+from inertid_ros.share import share_path
+from inertid_ros.sim.loads import load_from_yaml
+from inertid_ros.sim.motion import Hold, Sequence
+from inertid_ros.sim.paper_moves import paper_puma_move
+from inertid_ros.sim.sensors import SensorModel
+from inertid_ros.sim.simulator import Simulator
+
+FRAME = "ft_sensor"
+RATE = 1000.0
+SECONDS = 40.0
+
+
+class Case(NamedTuple):
+    """How samples arrive, how many are timed in one go, and how often the floor the chain may cost."""
+
+    block: int
+    piece: int
+    samples: int
+    limit: float
+
+
+CASES = (Case(1, 200, 20_000, 30.0), Case(1000, 1000, 40_000, 8.0))
+
+
+class Cost(NamedTuple):
+    """Medians over the pieces, microseconds a sample, and the median of their ratios."""
+
+    floor: float
+    chain: float
+    ratio: float
+
+
+def simulate(urdf: str) -> tuple[JointBlock, WrenchBlock]:
+    """The paper's move forth and back with the bar, after two seconds of rest."""
+    move = paper_puma_move()
+    rest = Hold(move.at(np.zeros(1)).positions[0], 2.0)
+    motion = Sequence([rest] + [move, move.reversed()] * 10)
+    sensors = SensorModel(
+        joint_rate=RATE,
+        wrench_rate=RATE,
+        encoder_resolution=1e-4,
+        velocity_noise=1e-3,
+        force_noise=0.1,
+        torque_noise=5e-3,
+    )
+    load = load_from_yaml(share_path("config", "loads", "bar.yaml"))
+    simulator = Simulator(urdf, FRAME, motion, sensors, [(0.0, load)], seed=1)
+    return simulator.joints(0.0, SECONDS), simulator.wrenches(0.0, SECONDS)
+
+
+def cut(joints: JointBlock, wrenches: WrenchBlock, size: int, count: int) -> list[tuple[JointBlock, WrenchBlock]]:
+    """The first samples in blocks of one size."""
+    blocks = []
+    for start in range(0, count, size):
+        part = slice(start, start + size)
+        velocities = None if joints.velocities is None else joints.velocities[part]
+        joint_block = JointBlock(joints.names, joints.stamps[part], joints.positions[part], velocities)
+        blocks.append((joint_block, WrenchBlock(wrenches.frame, wrenches.stamps[part], wrenches.wrenches[part])))
+    return blocks
+
+
+def measure(urdf: str, joints: JointBlock, wrenches: WrenchBlock, case: Case) -> Cost:
+    """Time floor and chain in turns on the same samples."""
+    chain = LoadChain(Robot.from_urdf(urdf), Settings(load=LoadSettings(sensor_frame=FRAME, wrench_sign="on_load")))
+    model = pin.buildModelFromXML(urdf)
+    data, frame = model.createData(), model.getFrameId(FRAME)
+    positions, velocities = joints.positions, joints.velocities
+    assert velocities is not None
+    blocks = cut(joints, wrenches, case.block, case.samples)
+    per_piece = case.piece // case.block
+    floors, chains = [], []
+    gc.collect()
+    gc.freeze()
+    for index in range(case.samples // case.piece):
+        started = time.perf_counter()
+        for sample in range(index * case.piece, (index + 1) * case.piece):
+            pin.forwardKinematics(model, data, positions[sample], velocities[sample])
+            pin.getFrameVelocity(model, data, frame, pin.LOCAL)
+        between = time.perf_counter()
+        for joint_block, wrench_block in blocks[index * per_piece : (index + 1) * per_piece]:
+            chain.push_joints(joint_block)
+            chain.push_wrenches(wrench_block)
+            chain.process()
+        floors.append(between - started)
+        chains.append(time.perf_counter() - between)
+    scale = 1e6 / case.piece
+    ratio = float(np.median(np.divide(chains, floors)))
+    return Cost(float(np.median(floors)) * scale, float(np.median(chains)) * scale, ratio)
+
+
+def main() -> int:
+    """Print the table; 1 if a limit is exceeded."""
+    urdf = share_path("urdf", "puma560.urdf").read_text()
+    joints, wrenches = simulate(urdf)
+    exceeded = False
+    print(f"{'block':>6} {'floor [us]':>11} {'chain [us]':>11} {'ratio':>7} {'limit':>6}")
+    for case in CASES:
+        cost = measure(urdf, joints, wrenches, case)
+        exceeded |= cost.ratio > case.limit
+        print(f"{case.block:6d} {cost.floor:11.2f} {cost.chain:11.2f} {cost.ratio:7.1f} {case.limit:6.0f}")
+    return int(exceeded)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

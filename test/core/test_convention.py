@@ -1,0 +1,138 @@
+"""Sign, frame, handedness, tare and compensation are told from the data."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from support.chain import BAR, drive, make_chain, puma_motion, simulate_puma
+
+from inertid_ros.core.load_chain import LoadChain
+from inertid_ros.core.records import FloatArray, WrenchBlock
+from inertid_ros.sim.simulator import Simulator
+
+
+def _drive_changed(chain: LoadChain, simulator: Simulator, end: float, change: FloatArray) -> None:
+    """Feed wrenches that went through a (6, 6) matrix."""
+    for start in np.arange(0.0, end, 0.5).tolist():
+        chain.push_joints(simulator.joints(start, start + 0.5))
+        block = simulator.wrenches(start, start + 0.5)
+        chain.push_wrenches(WrenchBlock(block.frame, block.stamps, block.wrenches @ change.T))
+        chain.process()
+
+
+def _both(rotation: FloatArray, moments: FloatArray | None = None) -> FloatArray:
+    zero = np.zeros((3, 3))
+    return np.block([[rotation, zero], [zero, rotation if moments is None else moments]])
+
+
+@pytest.mark.parametrize("sign", ["on_load", "on_sensor"])
+def test_sign_is_recognised(sign: str) -> None:
+    motion = puma_motion()
+    chain = make_chain(wrench_sign="auto")
+    simulator = simulate_puma(motion, sign=sign)
+    assert chain.estimate().sign is None
+    output = drive(chain, simulator, 0.0, motion.duration)
+    estimate = chain.estimate()
+    assert estimate.sign == sign
+    assert estimate.findings == ()
+    assert np.all(np.abs(estimate.parameters - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
+    measured = simulator.wrenches(motion.duration - 1.0, motion.duration).wrenches[-len(output.residual[-190:]) :]
+    assert np.abs(output.predicted[-190:].mean(axis=0) - measured.mean(axis=0)).max() < 0.3
+
+
+def test_sign_is_not_told_before_the_sensor_has_turned() -> None:
+    chain = make_chain(wrench_sign="auto")
+    drive(chain, simulate_puma(puma_motion()), 0.0, 1.9)
+    assert chain.estimate().sign is None
+
+
+def test_wrong_configured_sign_is_called_out_with_the_remedy() -> None:
+    motion = puma_motion()
+    chain = make_chain(wrench_sign="on_load")
+    drive(chain, simulate_puma(motion, sign="on_sensor"), 0.0, motion.duration)
+    (finding,) = chain.estimate().findings
+    assert finding.code == "sign_contradicted"
+    assert "set load.wrench_sign to on_sensor" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("rotation", "angle", "axis"),
+    [
+        ([[0, -1, 0], [1, 0, 0], [0, 0, 1]], 90.0, [0.0, 0.0, 1.0]),
+        ([[1, 0, 0], [0, 0, -1], [0, 1, 0]], 90.0, [1.0, 0.0, 0.0]),
+        ([[0, 0, 1], [1, 0, 0], [0, 1, 0]], 120.0, [0.577, 0.577, 0.577]),
+    ],
+)
+def test_turned_frame_is_called_out_with_the_turn(rotation: list[list[float]], angle: float, axis: list[float]) -> None:
+    motion = puma_motion()
+    chain = make_chain(wrench_sign="auto")
+    _drive_changed(chain, simulate_puma(motion), motion.duration, _both(np.array(rotation, dtype=float)))
+    (finding,) = [item for item in chain.estimate().findings if item.code == "frame_turned"]
+    assert finding.level == "error"
+    numbers = [float(number) for number in re.findall(r"-?[0-9]+\.?[0-9]*", finding.message)]
+    np.testing.assert_allclose(numbers, [angle, *axis], atol=2.0)
+    np.testing.assert_allclose(numbers[1:], axis, atol=0.03)
+    assert "on_load" in finding.message
+
+
+def test_mirrored_axis_is_called_out() -> None:
+    motion = puma_motion()
+    chain = make_chain(wrench_sign="auto")
+    _drive_changed(chain, simulate_puma(motion), motion.duration, _both(np.diag([1.0, 1.0, -1.0])))
+    (finding,) = [item for item in chain.estimate().findings if item.code == "frame_turned"]
+    assert "mirrored" in finding.message
+
+
+def test_moments_of_another_handedness_are_called_out() -> None:
+    motion = puma_motion(rounds=2)
+    chain = make_chain()
+    _drive_changed(chain, simulate_puma(motion), motion.duration, _both(np.eye(3), np.diag([-1.0, 1.0, 1.0])))
+    assert "moments_mirrored" in [item.code for item in chain.estimate().findings]
+
+
+def test_compensated_wrench_is_called_out() -> None:
+    motion = puma_motion()
+    chain = make_chain(wrench_sign="auto")
+    drive(chain, simulate_puma(motion, schedule=[]), 0.0, motion.duration)
+    estimate = chain.estimate()
+    assert [item.code for item in estimate.findings] == ["compensated"]
+    assert estimate.sign is None
+
+
+def test_tared_sensor_is_called_out_and_the_estimate_is_right() -> None:
+    motion = puma_motion()
+    simulator = simulate_puma(motion, bias=(0.0,) * 6)
+    reading = simulator.wrenches(0.0, 1.0).wrenches.mean(axis=0)
+    chain = make_chain(wrench_sign="auto")
+    tared = simulate_puma(motion, bias=tuple(-reading))
+    drive(chain, tared, 0.0, motion.duration)
+    estimate = chain.estimate()
+    assert [item.code for item in estimate.findings] == ["tared"]
+    assert estimate.parameters[0] == pytest.approx(1.8, abs=0.005)
+
+
+def test_wrench_that_has_nothing_to_do_with_gravity_is_called_out() -> None:
+    motion = puma_motion()
+    simulator = simulate_puma(motion, schedule=[])
+    chain = make_chain(contact_force=1000.0, contact_torque=100.0)
+    rng = np.random.default_rng(0)
+    for start in np.arange(0.0, motion.duration, 0.5).tolist():
+        chain.push_joints(simulator.joints(start, start + 0.5))
+        block = simulator.wrenches(start, start + 0.5)
+        wander = np.cumsum(rng.normal(size=block.wrenches.shape), axis=0)
+        chain.push_wrenches(WrenchBlock(block.frame, block.stamps, 5.0 * rng.normal(size=(1, 6)) + wander))
+        chain.process()
+    assert "frame_unclear" in [item.code for item in chain.estimate().findings]
+
+
+def test_load_picked_up_later_leaves_no_finding_behind() -> None:
+    """Nothing carried looks compensated; with the load on, all is well, and is said to be."""
+    motion = puma_motion(rounds=4)
+    simulator = simulate_puma(motion, 3, schedule=[(6.3, BAR)])
+    chain = make_chain(wrench_sign="auto")
+    drive(chain, simulator, 0.0, 6.0)
+    assert [item.code for item in chain.estimate().findings] == ["compensated"]
+    drive(chain, simulator, 6.0, 12.0)
+    assert chain.estimate().findings == ()

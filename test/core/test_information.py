@@ -1,0 +1,82 @@
+"""Square-root information against the normal equations, solved in full."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from inertid_ros.core.information import SquareRootInformation
+from inertid_ros.core.records import FloatArray
+
+
+def _make(seed: int = 0) -> tuple[SquareRootInformation, FloatArray, FloatArray, float]:
+    """Forty rows in five unknowns: the thing, and information, estimate and squares left by the normal equations."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(40, 5))
+    y = A @ rng.normal(size=5) + 0.1 * rng.normal(size=40)
+    root = SquareRootInformation(np.full(5, 10.0))
+    for start in range(0, 40, 4):
+        root.fold_in(np.column_stack((A, y))[start : start + 4])
+    information = A.T @ A + np.eye(5) / 100.0
+    estimate = np.linalg.solve(information, A.T @ y)
+    left = float(np.sum((y - A @ estimate) ** 2) + estimate @ estimate / 100.0)
+    return root, information, estimate, left
+
+
+def test_agrees_with_the_normal_equations() -> None:
+    root, information, estimate, left = _make()
+    np.testing.assert_allclose(root.solve(), estimate, atol=1e-13)
+    np.testing.assert_allclose(root.information(), information, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(root.covariance(), np.linalg.inv(information), rtol=1e-11, atol=1e-15)
+    assert root.squares_left == pytest.approx(left)
+    rows = np.random.default_rng(1).normal(size=(3, 5))
+    spread = root.spread(rows)
+    np.testing.assert_allclose(spread.T @ spread, rows @ np.linalg.inv(information) @ rows.T, atol=1e-14)
+
+
+def test_forgetting_the_first_keeps_the_marginal_of_the_others() -> None:
+    root, information, estimate, left = _make(2)
+    root.forget_first(2, np.array([3.0, 4.0]))
+    covariance = np.linalg.inv(information)
+    np.testing.assert_allclose(root.covariance()[2:, 2:], covariance[2:, 2:], atol=1e-15)
+    np.testing.assert_allclose(root.solve(), np.concatenate((np.zeros(2), estimate[2:])), atol=1e-13)
+    np.testing.assert_allclose(np.diag(root.covariance())[:2], [9.0, 16.0])
+    assert root.squares_left == pytest.approx(left)
+
+
+def test_forgetting_the_last_keeps_the_marginal_of_the_others() -> None:
+    root, information, estimate, left = _make(3)
+    root.forget_last(3, np.array([3.0, 4.0]))
+    covariance = np.linalg.inv(information)
+    np.testing.assert_allclose(root.covariance()[:3, :3], covariance[:3, :3], atol=1e-15)
+    np.testing.assert_allclose(root.solve(), np.concatenate((estimate[:3], np.zeros(2))), atol=1e-13)
+    assert root.squares_left == pytest.approx(left)
+
+
+def test_wandering_adds_variance_and_moves_nothing() -> None:
+    root, information, estimate, left = _make(4)
+    root.diffuse_last(3, np.array([0.3, 0.2]))
+    expected = np.linalg.inv(information)
+    expected[3:, 3:] += np.diag([0.09, 0.04])
+    np.testing.assert_allclose(root.covariance(), expected, atol=1e-15)
+    np.testing.assert_allclose(root.solve(), estimate, atol=1e-13)
+    assert root.squares_left == pytest.approx(left)
+
+
+def test_copy_is_independent() -> None:
+    root, _, estimate, _ = _make(5)
+    other = root.copy()
+    other.fold_in(np.random.default_rng(0).normal(size=(3, 6)))
+    np.testing.assert_allclose(root.solve(), estimate, atol=1e-13)
+
+
+def test_never_loses_positivity_over_a_million_equal_rows() -> None:
+    """One direction a million times, where the normal equations and forgetting would fail."""
+    root = SquareRootInformation(np.full(3, 100.0))
+    row = np.array([[1.0, 1.0, 1.0, 2.0]])
+    for _ in range(1000):
+        root.fold_in(np.repeat(row, 1000, axis=0))
+        root.diffuse_last(2, np.array([1e-3]))
+    assert np.all(np.isfinite(root.covariance()))
+    assert np.linalg.eigvalsh(root.covariance())[0] > 0.0
+    assert root.solve().sum() == pytest.approx(2.0, abs=1e-3)

@@ -1,0 +1,222 @@
+"""A real ROS graph in one process: the estimator, and a probe that plays driver, user and observer."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.srv import SetParameters
+from rclpy.context import Context
+from rclpy.experimental import EventsExecutor
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from visualization_msgs.msg import MarkerArray
+
+from inertid_ros.ros.estimator_node import EstimatorNode
+from inertid_ros.sim.scenario import build_simulator, read_urdf
+from inertid_ros.sim.scenario_settings import ScenarioSettings
+
+START = 1_000_000_000_000
+"""Nanoseconds of simulated time at which the simulation starts."""
+CHUNK = 0.1
+"""Seconds of simulated time that are sent at once."""
+
+OUTPUTS = {
+    "load/inertia": InertiaStamped,
+    "load/parameters": Float64MultiArray,
+    "load/covariance": Float64MultiArray,
+    "load/wrench_predicted": WrenchStamped,
+    "load/wrench_residual": WrenchStamped,
+    "markers": MarkerArray,
+}
+
+Edit = Callable[[Any], Any]
+
+
+def unchanged(message: Any) -> Any:
+    """Edit nothing."""
+    return message
+
+
+class Bench:
+    """Estimator and probe in one executor. Time is simulated: as fast as the machine can, and published as /clock."""
+
+    def __init__(self, domain: int) -> None:
+        self.context = Context()
+        rclpy.init(context=self.context, domain_id=domain)
+        self.executor = EventsExecutor(context=self.context)
+        self.probe = rclpy.create_node("probe", context=self.context)
+        self.executor.add_node(self.probe)
+        self.received: dict[str, list[Any]] = {name: [] for name in (*OUTPUTS, "diagnostics")}
+        best_effort = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
+        for name, kind in OUTPUTS.items():
+            self.probe.create_subscription(kind, f"/inertid/{name}", self.received[name].append, best_effort)
+        self.probe.create_subscription(DiagnosticArray, "/diagnostics", self.received["diagnostics"].append, 10)
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self.joints = self.probe.create_publisher(JointState, "joint_states", 100)
+        self.wrench = self.probe.create_publisher(WrenchStamped, "wrench", 100)
+        self._description = self.probe.create_publisher(String, "robot_description", latched)
+        self._clock = self.probe.create_publisher(Clock, "/clock", 10)
+        self.simulate()
+        self.estimator: EstimatorNode | None = None
+
+    def simulate(self, **settings: Any) -> None:
+        """Simulate something else from now on; time goes on at zero."""
+        self._simulator = build_simulator(ScenarioSettings.from_flat({"rest": 1.0, **settings}))
+        self.time = 0.0
+        self.origin = START
+
+    def start(self, state: str = "active", **parameters: Any) -> EstimatorNode:
+        """Create the estimator and bring it into a state; parameters by name, with __ for a dot."""
+        values = {"use_sim_time": True, "load__sensor_frame": "ft_sensor", **parameters}
+        overrides = [Parameter(name.replace("__", "."), value=value) for name, value in values.items()]
+        self.estimator = EstimatorNode(context=self.context, parameter_overrides=overrides)
+        self.executor.add_node(self.estimator)
+        if state != "unconfigured":
+            self.estimator.trigger_configure()
+        if state == "active":
+            self.estimator.trigger_activate()
+        assert self.spin_until(lambda: self.wrench.get_subscription_count() > 0 or state == "unconfigured")
+        return self.estimator
+
+    def describe(self, text: str | None = None) -> None:
+        """Publish a robot description, the PUMA's by default."""
+        self._description.publish(String(data=read_urdf("puma560") if text is None else text))
+        self.spin(0.1)
+
+    def spin(self, seconds: float = 0.02) -> None:
+        self.executor.spin_until_future_complete(Future(), timeout_sec=seconds)
+
+    def spin_until(self, condition: Callable[[], bool], timeout: float = 5.0) -> bool:
+        end = time.monotonic() + timeout
+        while not condition():
+            if time.monotonic() > end:
+                return False
+            self.spin(0.01)
+        return True
+
+    def feed(self, seconds: float, joints: Edit = unchanged, wrench: Edit = unchanged) -> None:
+        """Send simulated samples; an edit returns what is to be sent instead of a message, or None to send nothing."""
+        end = self.time + seconds
+        while self.time < end - 1e-9:
+            until = min(self.time + CHUNK, end)
+            self._send(self.joints, [joints(message) for message in self._joint_messages(until)])
+            self._send(self.wrench, [wrench(message) for message in self._wrench_messages(until)])
+            self.time = until
+            clock = Clock()
+            _set_stamp(clock.clock, self.origin + round(until * 1e9))
+            self._clock.publish(clock)
+            self.spin(0.008)
+
+    def call(self, kind: Any, name: str, request: Any) -> Any:
+        client = self.probe.create_client(kind, name)
+        assert self.spin_until(client.service_is_ready), f"no service {name}"
+        future = client.call_async(request)
+        assert self.spin_until(future.done), f"no answer from {name}"
+        self.probe.destroy_client(client)
+        return future.result()
+
+    def change_state(self, transition: int) -> bool:
+        request = ChangeState.Request()
+        request.transition.id = transition
+        return bool(self.call(ChangeState, "/inertid/change_state", request).success)
+
+    def state(self) -> str:
+        return str(self.call(GetState, "/inertid/get_state", GetState.Request()).current_state.label)
+
+    def set_parameter(self, name: str, value: Any) -> Any:
+        request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
+        return self.call(SetParameters, "/inertid/set_parameters", request).results[0]
+
+    def status(self, source: str, timeout: float = 3.0) -> DiagnosticStatus:
+        """Wait for the next diagnostics and return what they say of one source."""
+        before = len(self.received["diagnostics"])
+        assert self.spin_until(lambda: len(self.received["diagnostics"]) > before, timeout), "no diagnostics"
+        return next(s for s in self.received["diagnostics"][-1].status if s.name == f"inertid: {source}")
+
+    def newest(self, topic: str) -> Any:
+        assert self.received[topic], f"nothing on {topic}"
+        return self.received[topic][-1]
+
+    def parameters(self) -> np.ndarray[Any, Any]:
+        """Forget what came before and return the next parameters."""
+        self.received["load/parameters"].clear()
+        assert self.spin_until(lambda: bool(self.received["load/parameters"]))
+        return np.array(self.newest("load/parameters").data)
+
+    def history(self, source: str) -> dict[str, str]:
+        """Wait for the next diagnostics and return all they say of one source, by key."""
+        return {item.key: item.value for item in self.status(source).values}
+
+    def assert_all_finite(self) -> None:
+        """Look at every number that was ever received."""
+        for topic, messages in self.received.items():
+            for message in messages:
+                assert all(math.isfinite(number) for number in numbers_in(message)), topic
+
+    def assert_recovered(self) -> None:
+        """The bar is weighed right, predictions are up to date, and nothing that is not finite ever came out."""
+        self.spin(0.1)
+        stamp = self.newest("load/wrench_predicted").header.stamp
+        assert (stamp.sec * 10**9 + stamp.nanosec - self.origin) * 1e-9 > self.time - 0.1
+        assert self.parameters()[0] == pytest.approx(1.8, abs=0.03)
+        self.assert_all_finite()
+
+    def close(self) -> None:
+        for node in (self.estimator, self.probe):
+            if node is not None:
+                self.executor.remove_node(node)
+                node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+    def _send(self, publisher: Any, messages: list[Any]) -> None:
+        for message in messages:
+            if message is not None:
+                publisher.publish(message)
+
+    def _joint_messages(self, until: float) -> Iterator[JointState]:
+        block = self._simulator.joints(self.time, until)
+        for i, stamp in enumerate(block.stamps.tolist()):
+            message = JointState(name=list(block.names), position=block.positions[i].tolist())
+            if block.velocities is not None:
+                message.velocity = block.velocities[i].tolist()
+            _set_stamp(message.header.stamp, self.origin + stamp)
+            yield message
+
+    def _wrench_messages(self, until: float) -> Iterator[WrenchStamped]:
+        block = self._simulator.wrenches(self.time, until)
+        for stamp, wrench in zip(block.stamps.tolist(), block.wrenches.tolist(), strict=True):
+            message = WrenchStamped()
+            message.header.frame_id = block.frame
+            _set_stamp(message.header.stamp, self.origin + stamp)
+            force, torque = message.wrench.force, message.wrench.torque
+            force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench
+            yield message
+
+
+def _set_stamp(stamp: Any, nanoseconds: int) -> None:
+    stamp.sec, stamp.nanosec = divmod(nanoseconds, 1_000_000_000)
+
+
+def numbers_in(message: Any) -> list[float]:
+    """All floats of a message, however deep."""
+    if isinstance(message, float):
+        return [message]
+    if hasattr(message, "get_fields_and_field_types"):
+        names = message.get_fields_and_field_types()
+        return [number for name in names for number in numbers_in(getattr(message, name))]
+    if isinstance(message, (str, bytes, int)):
+        return []
+    return [number for item in message for number in numbers_in(item)]
