@@ -89,7 +89,7 @@ class Alignment:
         stamps, positions, velocities = self._drop_not_finite(stamps, positions, velocities)
         if len(stamps) == 0:
             return
-        stream = stream or self._make_stream(columns, int(stamps[0]))
+        stream = stream or self._make_stream(columns, stamps.item(-1))
         if stream.push(stamps, positions, velocities):
             self._start_anew(keep=columns)
 
