@@ -58,6 +58,7 @@ def third_party_imports(*directories: str) -> set[str]:
             elif isinstance(node, ast.ImportFrom):
                 names.add(str(node.module).split(".")[0])
     helpers = {path.parent.name for path in (ROOT / "test").glob("*/__init__.py")}
+    helpers |= {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     return names - set(sys.stdlib_module_names) - helpers - {"inertid_ros", "setuptools"}
 
 

@@ -1,0 +1,82 @@
+"""The README against the running node: topics, services, parameters, commands and links."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from support.bench import Bench
+
+from inertid_ros.cli.main import make_parser
+from inertid_ros.core.settings import iterate_settings
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def _rows(heading: str) -> list[list[str]]:
+    """Cells of the first table whose heading row starts with a word."""
+    table = README.split(f"\n| {heading} |", 1)[1].split("\n\n", 1)[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+
+
+def _names(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def test_topics_and_services_are_the_node_s(bench: Bench) -> None:
+    bench.start()
+    node = bench.estimator
+    assert node is not None
+    published = dict(node.get_publisher_names_and_types_by_node("inertid", "/"))
+    subscribed = dict(node.get_subscriber_names_and_types_by_node("inertid", "/"))
+    services = dict(node.get_service_names_and_types_by_node("inertid", "/"))
+    for name, kind, _ in _rows("topic"):
+        there = subscribed if "(in)" in name else published
+        topic = _names(name)[0].replace("~/", "/inertid/")
+        package, message = kind.split("/")
+        assert there[topic if topic.startswith("/") else f"/{topic}"] == [f"{package}/msg/{message}"]
+    listed = {_names(name)[0].replace("~/", "/inertid/") for name, _, _ in _rows("topic") if "(in)" not in name}
+    ours = {name for name in published if name.startswith("/inertid/") and not name.endswith("transition_event")}
+    assert ours | {"/diagnostics"} == listed
+    for cell, kind, _ in _rows("service"):
+        for name in _names(cell):
+            package, service = kind.split("/")
+            assert services[name.replace("~/", "/inertid/")] == [f"{package}/srv/{service}"]
+
+
+def test_parameters_have_the_defaults_they_are_said_to_have() -> None:
+    infos = {info.name: info for info in iterate_settings()}
+    for cell, default, _ in _rows("parameter"):
+        info = infos[_names(cell)[0]]
+        if info.name == "gravity":
+            assert default == "`[0, 0, -9.80665]`"
+            assert info.default == [0.0, 0.0, -9.80665]
+        elif default.startswith("`") and "frame_id" not in default:
+            assert _names(default) == [info.default]
+        else:
+            assert info.default == ""
+
+
+def test_commands_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"^make (\w+)", README, re.MULTILINE):
+        assert f"\n{target}:" in makefile
+    commands = next(action for action in make_parser()._actions if action.dest == "command").choices
+    assert commands is not None
+    for command in re.findall(r"`inertid (\w+)", README):
+        assert command in commands
+    for launch_file in re.findall(r"ros2 launch inertid_ros (\S+)", README):
+        assert (ROOT / "launch" / launch_file).is_file()
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/how_it_works.md", "docs/paper_experiments.md", "docs/parameters.md"]
+)
+def test_linked_and_named_files_exist(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        assert ((ROOT / page).parent / target).exists(), target
+    for name in re.findall(r"`(core/\w+\.py)`", text):
+        assert (ROOT / "inertid_ros" / name).is_file(), name
