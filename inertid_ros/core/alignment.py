@@ -75,9 +75,6 @@ class Alignment:
         """Take joint samples of one publisher; what cannot be used is counted."""
         names, stamps, positions, velocities = block
         take, columns = self._maps.get(names) or self._map(names)
-        if self._origin is None and stamps.item(-1) <= 0:
-            self._health.report("joint_states", "zero_stamp", stamps.item(-1), count=len(stamps))
-            return
         stream = self._streams.get(columns)
         if take is None and stream and len(stamps) == 1 and stream.push_next(stamps.item(), positions, velocities):
             return
@@ -87,11 +84,22 @@ class Alignment:
             positions = positions[:, take]
             velocities = None if velocities is None else velocities[:, take]
         stamps, positions, velocities = self._drop_not_finite(stamps, positions, velocities)
+        if self._origin is None:
+            stamps, positions, velocities = self._drop_zero_stamps(stamps, positions, velocities)
         if len(stamps) == 0:
             return
-        stream = stream or self._make_stream(columns, stamps.item(-1))
+        stream = stream or self._make_stream(columns, stamps.item(0))
         if stream.push(stamps, positions, velocities):
             self._start_anew(keep=columns)
+
+    def _drop_zero_stamps(
+        self, stamps: IntArray, positions: FloatArray, velocities: FloatArray | None
+    ) -> tuple[IntArray, FloatArray, FloatArray | None]:
+        """Leave out what has no stamp, as long as there is no time line to compare with."""
+        good = stamps > 0
+        if not good.all():
+            self._health.report("joint_states", "zero_stamp", 0, count=int((~good).sum()))
+        return stamps[good], positions[good], None if velocities is None else velocities[good]
 
     def _has_right_shape(self, block: JointBlock) -> bool:
         names, stamps, positions, velocities = block

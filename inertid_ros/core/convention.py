@@ -16,6 +16,8 @@ from inertid_ros.core.records import FloatArray
 
 _ENOUGH_TURN = 2.0
 _LIGHT = 0.3
+_ENOUGH_ROWS = 8.0
+_DIFFERENT = 0.3
 _SMALL_MOMENT = 0.05
 _JOINED = np.array([0, 1, 2, 12, 13, 14, 15, 16, 17, 18])
 _MIRRORS = ((1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (1.0, -1.0, 1.0), (1.0, 1.0, -1.0))
@@ -30,72 +32,110 @@ class Finding:
     message: str
 
 
+def has_error(findings: tuple[Finding, ...]) -> bool:
+    """Whether one of the findings makes the estimate unusable."""
+    return any(finding.level == "error" for finding in findings)
+
+
 class ConventionCheck:
-    """Running sums of accelerations and forces, and what they say."""
+    """Judges the rows of the present load; before any load has passed, all rows there were.
+
+    In a wrong frame everything looks like contacts and changes of the load, so nothing may be left out then. Once a
+    load has been seen to follow gravity the frame is known to be right, and loads are not mixed.
+    """
 
     def __init__(self) -> None:
         """Start with nothing seen."""
-        self._sums = np.zeros((10, 10))
+        self._all = _Sums()
+        self._present = _Sums()
+        self._last: FloatArray = np.zeros(3)
+        self._has_passed = False
 
-    def take(self, row: FloatArray) -> None:
-        """Take one row (23,)."""
+    def take(self, row: FloatArray, fits: bool) -> None:
+        """Take one row (23,), and whether the present load explains it.
+
+        A row counts if the sensor has turned or been accelerated since the last one: waiting is no evidence.
+        """
+        change = row[:3] - row[12] * self._last
+        if change.dot(change) < (_DIFFERENT * row[12]) ** 2:
+            return
+        self._last = row[:3] / row[12]
         joined = row[_JOINED]
-        self._sums += joined[:, None] * joined
+        squares = joined[:, None] * joined
+        self._all.add(squares)
+        if fits:
+            self._present.add(squares)
 
-    @property
-    def has_passed(self) -> bool:
-        """Whether the sensor has turned enough to judge, and nothing was found that cannot be."""
-        return self._judge()[1]
+    def start_load(self) -> None:
+        """What is carried has changed."""
+        self._has_passed |= self._present.judge()[1]
+        self._present = _Sums()
 
     def findings(self) -> tuple[Finding, ...]:
         """What can be said by now; empty while the sensor has not turned enough or nothing is wrong."""
-        return self._judge()[0]
+        found, passed, judged = self._present.judge()
+        if judged or passed or self._has_passed:
+            return found
+        return self._all.judge()[0]
 
-    def _judge(self) -> tuple[tuple[Finding, ...], bool]:
-        """The findings, and whether all that can be wrong has been seen to be right."""
+
+class _Sums:
+    """Running sums of accelerations, forces and moments, and what they say."""
+
+    def __init__(self) -> None:
+        self._sums = np.zeros((10, 10))
+
+    def add(self, squares: FloatArray) -> None:
+        """Add the products (10, 10) of a, 1, f and n of one row."""
+        self._sums += squares
+
+    def judge(self) -> tuple[tuple[Finding, ...], bool, bool]:
+        """The findings, whether what can be wrong was seen to be right, and whether there was enough to judge."""
         weight = self._sums[3, 3]
-        if weight < 25.0:
-            return (), False
+        if weight < _ENOUGH_ROWS:
+            return (), False, False
         keep = np.r_[0:3, 4:10]
         centred = self._sums[np.ix_(keep, keep)] - np.outer(self._sums[keep, 3], self._sums[keep, 3]) / weight
         centred /= weight
         motion, cross, total = centred[:3, :3], centred[:3, 3:6], float(np.trace(centred[3:6, 3:6]))
         turned = np.sort(np.linalg.eigvalsh(motion))[::-1]
         if turned[1] < _ENOUGH_TURN**2:
-            return (), False
+            return (), False, False
         if total < (_LIGHT * np.sqrt(turned.sum() / 9.8**2)) ** 2:
-            return (_COMPENSATED,), True
-        return self._judge_frame(motion, cross, total, np.hstack((centred[:3, 6:], centred[6:, 6:])))
+            return (_COMPENSATED,), True, True
+        found, passed = _judge_frame(motion, cross, total, np.hstack((centred[:3, 6:], centred[6:, 6:])))
+        return found, passed, True
 
-    def _judge_frame(
-        self, motion: FloatArray, cross: FloatArray, total: float, moments: FloatArray
-    ) -> tuple[tuple[Finding, ...], bool]:
-        spread = float(np.trace(motion))
-        left, singular, right = np.linalg.svd(cross)
-        straight = float(np.trace(cross)) ** 2 / spread / total
-        turned = float(singular.sum()) ** 2 / spread / total
-        if straight > 0.8:
-            return _judge_moments(motion, moments[:, :3], moments[:, 3:])
-        if turned < 0.8:
-            return (_NO_FRAME,), False
-        turn = right.T @ left.T
-        if singular[2] < 0.05 * singular[0]:
-            other = right.T @ np.diag([1.0, 1.0, -1.0]) @ left.T
-            turn = max(turn, other, key=_squareness)
-        sign = "on_load" if np.linalg.det(turn) > 0 else "on_sensor"
-        angle, axis = _angle_and_axis(turn if sign == "on_load" else -turn)
-        mirrored = (
-            " (or one of its axes is mirrored: a left-handed sensor)" if sign == "on_sensor" and angle > 170.0 else ""
-        )
-        finding = Finding(
-            "error",
-            "frame_turned",
-            "the force follows gravity only if the sensor frame is turned by "
-            f"{angle:.0f} deg about ({axis[0]:.2f}, {axis[1]:.2f}, {axis[2]:.2f}), "
-            f"with wrench_sign {sign}{mirrored}: "
-            "correct the frame of the sensor in the URDF, or load.sensor_frame",
-        )
-        return (finding,), False
+
+def _judge_frame(
+    motion: FloatArray, cross: FloatArray, total: float, moments: FloatArray
+) -> tuple[tuple[Finding, ...], bool]:
+    spread = float(np.trace(motion))
+    left, singular, right = np.linalg.svd(cross)
+    straight = float(np.trace(cross)) ** 2 / spread / total
+    turned = float(singular.sum()) ** 2 / spread / total
+    if straight > 0.8:
+        return _judge_moments(motion, moments[:, :3], moments[:, 3:])
+    if turned < 0.8:
+        return (_NO_FRAME,), False
+    turn = right.T @ left.T
+    if singular[2] < 0.05 * singular[0]:
+        other = right.T @ np.diag([1.0, 1.0, -1.0]) @ left.T
+        turn = max(turn, other, key=_squareness)
+    sign = "on_load" if np.linalg.det(turn) > 0 else "on_sensor"
+    angle, axis = _angle_and_axis(turn if sign == "on_load" else -turn)
+    mirrored = (
+        " (or one of its axes is mirrored: a left-handed sensor)" if sign == "on_sensor" and angle > 170.0 else ""
+    )
+    finding = Finding(
+        "error",
+        "frame_turned",
+        "the force follows gravity only if the sensor frame is turned by "
+        f"{angle:.0f} deg about ({axis[0]:.2f}, {axis[1]:.2f}, {axis[2]:.2f}), "
+        f"with wrench_sign {sign}{mirrored}: "
+        "correct the frame of the sensor in the URDF, or load.sensor_frame",
+    )
+    return (finding,), False
 
 
 def _judge_moments(motion: FloatArray, cross: FloatArray, moments: FloatArray) -> tuple[tuple[Finding, ...], bool]:

@@ -45,7 +45,6 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "joints that move the sensor are in no joint_states message",
         "publish them, or correct their names in the URDF",
     ),
-    "unknown_joints": ("info", "joints that do not move the sensor are ignored", "nothing"),
     "no_joint_state": (
         "error",
         "wrenches without joint states around their stamp; those wrenches are left out",
@@ -65,11 +64,6 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "warning",
         "the frame_id of the wrench is not in the robot description; load.sensor_frame is used instead",
         "make sure that load.sensor_frame is where and how the sensor sits",
-    ),
-    "saturated": (
-        "warning",
-        "the wrench stood still at one value while the robot moved",
-        "check the sensor: saturated, disconnected or republished",
     ),
 }
 

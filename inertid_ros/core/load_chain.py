@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.alignment import Alignment, Stretch
-from inertid_ros.core.convention import ConventionCheck, Finding
+from inertid_ros.core.convention import ConventionCheck, Finding, has_error
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.feasible import nearest_feasible
 from inertid_ros.core.health import Health, HealthItem
@@ -22,7 +22,7 @@ from inertid_ros.core.robot import Robot
 from inertid_ros.core.settings import Settings
 from inertid_ros.core.standstill_noise import StandstillNoise
 from inertid_ros.core.tool import Tool, subtract
-from inertid_ros.core.wrench_sign import Sign, WrenchSign, find_contradictions
+from inertid_ros.core.wrench_sign import Sign, WrenchSign, find_contradictions, find_impossible_body
 
 SLOT = 20_000_000
 """Decisions are taken once in so many nanoseconds of stamps, never once per block."""
@@ -191,23 +191,13 @@ class LoadChain:
         if self._paused or row[12] <= 0.0:
             return False, None
         restart, event = self._estimator.process_row(time, row, self._noise.density)
-        self._check_convention(row, event)
+        if event is not None and event.kind in ("load_changed", "bias_changed"):
+            self._convention.start_load()
+        self._convention.take(row, fits=self._estimator.mode == "free")
         if self._estimator.mode != "free":
             self._noise.discard_run()
         self._build_map()
         return restart, event
-
-    def _check_convention(self, row: FloatArray, event: Event | None) -> None:
-        """Feed the check of the wrench's convention; once passed, what does not fit does not count.
-
-        Before that nothing is left out: in a wrong frame everything looks like contacts and changes.
-        """
-        changed = event is not None and event.kind in ("load_changed", "bias_changed")
-        if (changed or self._estimator.mode != "free") and self._convention.has_passed:
-            if changed:
-                self._convention = ConventionCheck()
-            return
-        self._convention.take(row)
 
     def _build_map(self) -> None:
         """Make the (F, 6) matrix that predicts wrenches from regressors with the present estimate."""
@@ -222,24 +212,31 @@ class LoadChain:
         parameters, load_covariance = factor * estimator.unknowns[:LOAD], covariance[:LOAD, :LOAD]
         if self.tool is not None:
             parameters, load_covariance = subtract(parameters, load_covariance, self.tool)
-        gravity = float(np.linalg.norm(self.settings.gravity))
-        contradictions = find_contradictions(estimator.unknowns, covariance, sign, gravity)
-        mode = "paused" if self._paused else "waiting" if estimator.rows == 0 else estimator.mode
+        information = np.linalg.inv(load_covariance)
+        feasible = nearest_feasible(parameters, information)
+        states = judge_parameters(parameters, load_covariance)
+        findings = self._convention.findings() + find_contradictions(
+            estimator.unknowns, covariance, sign, float(np.linalg.norm(self.settings.gravity))
+        )
+        if not has_error(findings):
+            findings += find_impossible_body(parameters - feasible, information, states)
+        if has_error(findings):
+            states = tuple("uncertain" if state == "known" else state for state in states)
         return LoadEstimate(
             stamp=self._stamp,
             sensor_frame=self.sensor_frame,
             sign=sign,
             parameters=parameters,
             covariance=load_covariance,
-            feasible=nearest_feasible(parameters, np.linalg.inv(load_covariance)),
-            states=judge_parameters(parameters, load_covariance),
+            feasible=feasible,
+            states=states,
             bias=estimator.unknowns[LOAD:],
             bias_covariance=covariance[LOAD:, LOAD:],
             noise_density=np.sqrt(self._noise.density),
             noise_calibrated=self._noise.is_calibrated,
             misfit=estimator.misfit,
-            mode=mode,
-            findings=self._convention.findings() + contradictions,
+            mode="paused" if self._paused else "waiting" if estimator.rows == 0 else estimator.mode,
+            findings=findings,
             rows=estimator.rows,
         )
 
@@ -259,8 +256,12 @@ class LoadChain:
         """Keep what is carried now as the tool; from then on the load is what comes on top of it.
 
         Raises:
-            NotIdentifiedError: while mass or centre of mass of what is carried are not known.
+            NotIdentifiedError: while mass or centre of mass of what is carried are not known, while paused, and while
+                the wrench does not fit what is known.
         """
+        if self._paused or self._estimator.mode != "free":
+            state = "learning is paused" if self._paused else "the wrench does not fit what is known (contact)"
+            raise NotIdentifiedError(f"a tool cannot be captured while {state}: try again when that is over")
         self.tool, before = None, self.tool
         estimate = self.estimate()
         unknown = [

@@ -4,10 +4,10 @@ Unknowns are [phi (10), bias (6)] in the driver's own sign. Phi is constant unti
 slowly. Each row is compared with what is expected of it before it is believed:
 
 - free: the row fits, and is folded in.
-- disturbed: it does not. The filters are restarted, and rows go to two candidates: another load with the same bias, and
-  another bias with the same load. After 0.4 s the load is changed if the first fits, the bias if only the second does
-  and gravity has turned enough to tell.
-- contact: neither fits. Candidates start again every 0.4 s. As soon as the old load explains the wrench again, all
+- disturbed: it does not. The filters are restarted, and rows go to three candidates: the load before this one (a
+  gripper that has let go), another load with the same bias, and another bias with the same load. After 0.4 s the first
+  that fits is taken; the last only if gravity has turned enough to tell. No load weighs less than nothing.
+- contact: none fits. Candidates start again every 0.4 s. As soon as the old load explains the wrench again, all
   goes on as before: nothing was forgotten.
 """
 
@@ -66,6 +66,7 @@ class LoadEstimator:
         self._settings = settings
         self._bandwidth = noise_bandwidth
         self._wander = np.repeat([settings.bias_drift_force, settings.bias_drift_torque], 3)
+        self._configured_sign = {"on_load": 1.0, "on_sensor": -1.0}.get(settings.wrench_sign, 0.0)
         self.reset()
 
     def reset(self) -> None:
@@ -83,6 +84,9 @@ class LoadEstimator:
         self._last_time = math.inf
         self._since_wander = 0.0
         self._trial: LoadTrial | None = None
+        self._previous: SquareRootInformation | None = None
+        self._since_change = 0.0
+        self._mass_sign = self._configured_sign
 
     def process_row(self, time: float, row: FloatArray, density: FloatArray) -> tuple[bool, Event | None]:
         """Take one row (23,), with the noise density (6,) per hertz at this time.
@@ -146,6 +150,7 @@ class LoadEstimator:
 
     def _let_bias_wander(self, interval: float) -> None:
         self._since_wander += interval
+        self._since_change += interval
         if self._since_wander >= _WANDER_EVERY:
             self.main.diffuse_last(LOAD, self._wander * np.sqrt(self._since_wander))
             self._since_wander = 0.0
@@ -192,7 +197,13 @@ class LoadEstimator:
 
     def _start_trial(self, mode: Mode) -> None:
         self.mode = mode
-        self._trial = LoadTrial(self.main)
+        if self._mass_sign == 0.0 and abs(self.unknowns[0]) > max(0.05, 10.0 * math.sqrt(self.covariance()[0, 0])):
+            self._mass_sign = math.copysign(1.0, self.unknowns[0])
+        previous = None
+        if self._previous is not None:
+            previous = self._previous.copy()
+            previous.diffuse_last(LOAD, self._wander * math.sqrt(self._since_change))
+        self._trial = LoadTrial(self.main, previous)
 
     def _judge(self, time: float) -> tuple[bool, Event | None]:
         trial = self._trial
@@ -203,8 +214,10 @@ class LoadEstimator:
             return True, Event(time, "contact_ended", "the contact has ended") if was_contact else None
         if trial.rows < _TRIAL:
             return False, None
-        if trial.load_fits():
-            return False, self._accept_load(time, trial)
+        if trial.previous is not None and trial.previous_fits():
+            return False, self._accept_load(time, trial.previous)
+        if trial.load_fits() and self._is_possible(trial.load):
+            return False, self._accept_load(time, trial.load)
         if trial.bias_fits():
             self.main, self._trial, self.mode = trial.bias, None, "free"
             self.unknowns = self.main.solve()
@@ -213,9 +226,15 @@ class LoadEstimator:
         self._start_trial("contact")
         return True, Event(time, "contact_began", "a contact: the wrench is no rigid load's") if began else None
 
-    def _accept_load(self, time: float, trial: LoadTrial) -> Event:
+    def _is_possible(self, candidate: SquareRootInformation) -> bool:
+        """Whether a candidate's mass is not beyond doubt below zero: that would be a push against gravity."""
+        mass = self._mass_sign * float(candidate.solve()[0])
+        return mass > -max(0.05, 5.0 * math.sqrt(self.misfit * float(candidate.covariance()[0, 0])))
+
+    def _accept_load(self, time: float, candidate: SquareRootInformation) -> Event:
         before = abs(self.unknowns[0])
-        self.main, self._trial, self.mode = trial.load, None, "free"
+        self._previous, self._since_change = self.main, 0.0
+        self.main, self._trial, self.mode = candidate, None, "free"
         self._attenuation = np.zeros(UNKNOWNS)
         self.unknowns = self.main.solve()
         return Event(

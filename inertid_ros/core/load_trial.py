@@ -1,4 +1,4 @@
-"""Two explanations for rows that do not fit: another load with the same bias, and another bias with the same load."""
+"""Explanations for rows that do not fit: the load before, another load, another bias."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ _TURN = 2.0
 
 
 class LoadTrial:
-    """Rows since something did not fit, explained by another load or by another bias."""
+    """Rows since something did not fit, and what may explain them."""
 
-    def __init__(self, main: SquareRootInformation) -> None:
-        """Start from what is known of the other one in each case."""
+    def __init__(self, main: SquareRootInformation, previous: SquareRootInformation | None) -> None:
+        """Start from what is known of the bias, of the load, and of the load before this one, if there was one."""
         self.load = main.copy()
         self.load.forget_first(LOAD, PRIOR_LOAD)
         self.bias = main.copy()
         self.bias.forget_last(LOAD, PRIOR_BIAS)
+        self.previous = previous
+        self._previous_before = 0.0 if previous is None else previous.squares_left
         self._load_before = self.load.squares_left
         self._bias_before = self.bias.squares_left
         self.rows = 0
@@ -41,7 +43,9 @@ class LoadTrial:
         self._turned = 0.0
 
     def take(self, whitened: FloatArray, noise: FloatArray, row: FloatArray, fits_main: bool) -> None:
-        """Fold a row (23,), whitened (6, 17) and with its noise (6,) in the same units, into both candidates."""
+        """Fold a row (23,), whitened (6, 17) and with its noise (6,) in the same units, into all candidates."""
+        if self.previous is not None:
+            self.previous.fold_in(whitened)
         self.load.fold_in(whitened)
         self.bias.fold_in(whitened)
         self.rows += 1
@@ -52,6 +56,11 @@ class LoadTrial:
             if self._direction is None:
                 self._direction = direction
             self._turned = max(self._turned, float(np.linalg.norm(direction - self._direction)))
+
+    def previous_fits(self) -> bool:
+        """Whether the load before explains the rows."""
+        left = self.previous is not None and self.previous.squares_left - self._previous_before
+        return left is not False and left <= _FIT * self._expected
 
     def load_fits(self) -> bool:
         """Whether a rigid load explains the rows."""

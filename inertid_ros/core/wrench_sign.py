@@ -12,6 +12,7 @@ import numpy as np
 
 from inertid_ros.core.convention import Finding
 from inertid_ros.core.load_trial import LOAD
+from inertid_ros.core.parameter_state import ParameterState
 from inertid_ros.core.records import FloatArray
 
 Sign = Literal["on_load", "on_sensor"]
@@ -26,10 +27,10 @@ class WrenchSign:
         self._found: Sign | None = None
 
     def find(self, mass: float, variance: float) -> Sign | None:
-        """The sign, given a mass in the driver's sign; None while the mass is not beyond doubt."""
+        """The sign, given a mass in the driver's sign; None while no mass was ever beyond doubt."""
         if self._configured != "auto":
             return "on_sensor" if self._configured == "on_sensor" else "on_load"
-        if abs(mass) > max(0.05, 10.0 * np.sqrt(variance)):
+        if self._found is None and abs(mass) > max(0.05, 10.0 * np.sqrt(variance)):
             self._found = "on_load" if mass > 0 else "on_sensor"
         return self._found
 
@@ -60,6 +61,29 @@ def find_contradictions(
     return ()
 
 
+def find_impossible_body(
+    excess: FloatArray, information: FloatArray, states: tuple[ParameterState, ...]
+) -> tuple[Finding, ...]:
+    """Parameters that are known, and known to be no rigid body's.
+
+    Args:
+        excess: (10,) parameters less those of the nearest possible body.
+        information: (10, 10) inverse covariance.
+        states: of the parameters.
+    """
+    known = np.array([state == "known" for state in states])
+    if not known.any() or float(excess @ information @ excess) < _IMPOSSIBLE:
+        return ()
+    return (_NO_BODY,)
+
+
+_IMPOSSIBLE = 100.0
+_NO_BODY = Finding(
+    "error",
+    "impossible_body",
+    "what was identified is no possible body: check the direction of gravity, the sign of the moments, the sensor "
+    "frame and the joint states",
+)
 _TARED = Finding(
     "info",
     "tared",

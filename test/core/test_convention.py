@@ -136,3 +136,35 @@ def test_load_picked_up_later_leaves_no_finding_behind() -> None:
     assert [item.code for item in chain.estimate().findings] == ["compensated"]
     drive(chain, simulator, 6.0, 12.0)
     assert chain.estimate().findings == ()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pick_and_place_raises_no_error(seed: int) -> None:
+    """A gripper that takes and puts the bar every four seconds is no reason to doubt the frame."""
+    gripper = np.array([0.6, 0.003, 0.0, 0.03, 0.003, 0.0, 0.0, 0.003, 0.0, 0.001])
+    motion = puma_motion(rounds=8)
+    schedule = [(4.3 + 4.0 * index, BAR if index % 2 == 0 else None) for index in range(7)]
+    simulator = simulate_puma(motion, seed, schedule, tool=gripper)
+    chain = make_chain(wrench_sign="auto")
+    for start in np.arange(0.0, motion.duration, 1.0).tolist():
+        drive(chain, simulator, start, start + 1.0)
+        assert [item.code for item in chain.estimate().findings if item.level == "error"] == []
+
+
+def test_turned_frame_is_noticed_after_a_long_standstill() -> None:
+    motion = puma_motion(rest=120.0, rounds=2)
+    chain = make_chain(wrench_sign="auto")
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    _drive_changed(chain, simulate_puma(motion), motion.duration, _both(turn))
+    estimate = chain.estimate()
+    assert "frame_turned" in [item.code for item in estimate.findings]
+    assert "known" not in estimate.states
+
+
+def test_moments_of_the_wrong_sign_are_an_impossible_body() -> None:
+    motion = puma_motion(rounds=2)
+    chain = make_chain(wrench_sign="auto")
+    _drive_changed(chain, simulate_puma(motion), motion.duration, _both(np.eye(3), -np.eye(3)))
+    estimate = chain.estimate()
+    assert "impossible_body" in [item.code for item in estimate.findings]
+    assert "known" not in estimate.states

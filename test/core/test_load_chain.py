@@ -260,3 +260,52 @@ def test_paused_chain_predicts_and_does_not_learn() -> None:
     chain.reset()
     assert chain.estimate().mode == "waiting"
     assert set(chain.estimate().states) == {"not excited yet"}
+
+
+def test_load_that_comes_back_is_known_again_at_once() -> None:
+    """Bar, bar and something, bar: the inertia need not be learned again."""
+    motion = puma_motion(rounds=5)
+    something = BAR + np.array([0.5, 0.01, 0.0, 0.05, 0.01, 0.0, 0.0, 0.01, 0.0, 0.001])
+    simulator = simulate_puma(motion, 21, [(0.0, BAR), (10.2, something), (14.2, BAR)])
+    chain = make_chain()
+    drive(chain, simulator, 0.0, 10.0)
+    before = chain.estimate()
+    drive(chain, simulator, 10.0, 15.2)
+    after = chain.estimate()
+    assert after.states == ("known",) * 10
+    deviations = np.sqrt(np.diag(after.covariance))
+    assert np.all(deviations < 1.2 * np.sqrt(np.diag(before.covariance)))
+    assert np.all(np.abs(after.parameters - BAR) < 4.0 * deviations)
+
+
+@pytest.mark.parametrize("force", [30.0, 12.0, -12.0])
+def test_vertical_push_at_standstill_costs_nothing(force: float) -> None:
+    """Up or down it may look like another load; when it is over, all is as it was. No load weighs less than nothing."""
+    motion = Sequence([puma_motion(rounds=2), Hold(np.radians([0.0, 0, 0, -90, 0, 0]), 10.0)])
+    still = motion.duration - 10.0
+    simulator = simulate_puma(motion, 22)
+    chain = make_chain(wrench_sign="auto")
+    drive(chain, simulator, 0.0, still + 1.0)
+    before = chain.estimate()
+    wrenches = simulator.wrenches(still + 1.0, still + 4.0)
+    reading = wrenches.wrenches.mean(axis=0) - before.bias
+    chain.push_joints(simulator.joints(still + 1.0, still + 4.0))
+    push = np.concatenate((-force * reading[:3] / np.linalg.norm(reading[:3]), np.zeros(3)))
+    chain.push_wrenches(push_force(wrenches, push))
+    chain.process()
+    assert chain.estimate().sign == "on_load"
+    assert chain.estimate().parameters[0] > -0.05
+    drive(chain, simulator, still + 4.0, still + 7.0)
+    after = chain.estimate()
+    assert after.sign == "on_load"
+    assert after.states == before.states == ("known",) * 10
+    assert np.all(np.abs(after.parameters - before.parameters) < 2.0 * np.sqrt(np.diag(before.covariance)))
+
+
+def test_tool_is_not_captured_while_paused_or_in_contact() -> None:
+    motion = puma_motion(rounds=2)
+    chain = make_chain()
+    drive(chain, simulate_puma(motion, 23), 0.0, 6.0)
+    chain.pause(True)
+    with pytest.raises(NotIdentifiedError, match="paused"):
+        chain.capture_tool()
