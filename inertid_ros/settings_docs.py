@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ Generated from `inertid_ros/core/settings.py` with `inertid params --markdown > 
 
 {changes}
 
+"""
+
+_TABLE_HEADER = """\
 | parameter | type | default | range | unit | meaning |
 | --- | --- | --- | --- | --- | --- |
 """
@@ -65,12 +69,17 @@ def template_yaml() -> str:
 
 def parameter_table() -> str:
     """Return a Markdown page with one row a parameter."""
+    return _MARKDOWN_HEADER.format(changes=describe_changes()) + format_table(iterate_settings())
+
+
+def format_table(infos: Iterable[SettingInfo]) -> str:
+    """Return a Markdown table with one row a parameter."""
     rows = [
         f"| `{info.name}` | {info.type.replace('_', ' ')} | `{format_yaml_value(info.default)}` "
         f"| {info.describe_range()} | {info.unit} | {info.description} |"
-        for info in iterate_settings()
+        for info in infos
     ]
-    return _MARKDOWN_HEADER.format(changes=describe_changes()) + "\n".join(rows) + "\n"
+    return _TABLE_HEADER + "\n".join(rows) + "\n"
 
 
 def _describe_limits(info: SettingInfo) -> str:

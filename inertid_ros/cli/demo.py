@@ -18,8 +18,9 @@ from rich.text import Text
 
 from inertid_ros.cli.demo_listener import DemoListener
 from inertid_ros.cli.demo_processes import DRIVER_PARAMETERS, DemoProcesses, isolate_ros
-from inertid_ros.cli.demo_verdict import INTERVAL, judge
+from inertid_ros.cli.demo_verdict import judge
 from inertid_ros.cli.demo_view import DemoView, Snapshot, make_table
+from inertid_ros.ros.number_text import INTERVAL
 from inertid_ros.ros.spinning import make_executor, ros_session
 from inertid_ros.sim.scenario import read_load
 
@@ -58,6 +59,8 @@ def main() -> int:
     except DemoError as error:
         console.print(str(error), style="red", highlight=False)
         return 1
+    except KeyboardInterrupt:
+        outcome = None
     if outcome is None:
         console.print("stopped")
         return 130

@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from inertid_ros.core.records import FloatArray
+from inertid_ros.ros.number_text import INTERVAL
 
 CONFIDENCE = 0.999
 """An honest estimate fails the joint test once in a thousand runs."""
-
-INTERVAL = 1.96
-"""Standard deviations of a 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from inertid_ros.cli.demo_verdict import INTERVAL, judge
+from inertid_ros.cli.demo_verdict import judge
 from inertid_ros.core.records import FloatArray
-from inertid_ros.ros.number_text import format_estimate, parameter_label
+from inertid_ros.ros.number_text import format_estimate, format_interval, parameter_label
 
 _STYLES = {"known": "green", "uncertain": "yellow", "not excited yet": "red"}
 _LINE_PERIOD = 1.0
@@ -85,7 +85,7 @@ def make_table(snapshot: Snapshot, title: str) -> Table:
     deviations = np.sqrt(np.diag(snapshot.covariance))
     for index, state in enumerate(snapshot.states):
         excited = state != "not excited yet"
-        estimate = format_estimate(snapshot.parameters[index], INTERVAL * deviations[index]) if excited else "-"
+        estimate = format_estimate(snapshot.parameters[index], deviations[index]) if excited else "-"
         mark = ("yes" if inside[index] else "no") if excited else "-"
         # As Text, since rich takes brackets in a plain string for markup.
         label, verdict = Text(parameter_label(index)), Text(state, style=_STYLES[state])
@@ -97,8 +97,8 @@ def make_line(snapshot: Snapshot) -> str:
     """Return the same in one line."""
     mass = "mass not excited yet"
     if snapshot.states[0] != "not excited yet":
-        deviation = INTERVAL * float(np.sqrt(snapshot.covariance[0, 0]))
-        mass = f"mass {format_estimate(snapshot.parameters[0], deviation, 'kg')} (truth {snapshot.truth[0]:.3f})"
+        deviation = float(np.sqrt(snapshot.covariance[0, 0]))
+        mass = f"mass {format_interval(snapshot.parameters[0], deviation, 'kg')}, truth {snapshot.truth[0]:.3f}"
     known = _count(snapshot.states, "known")
     return f"{snapshot.time:5.1f} s  {snapshot.phase}: {mass}, {known} of 10 parameters known"
 

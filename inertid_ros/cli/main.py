@@ -43,7 +43,9 @@ def make_parser() -> argparse.ArgumentParser:
     parameters = commands.add_parser(
         "params", help="print all parameters", description="Print every parameter of the node as a commented YAML file."
     )
-    parameters.add_argument("--markdown", action="store_true", help="as a Markdown table instead")
+    form = parameters.add_mutually_exclusive_group()
+    form.add_argument("--markdown", action="store_true", help="as a Markdown table instead")
+    form.add_argument("--driver", action="store_true", help="those of the simulated driver, as a Markdown page")
     return parser
 
 
@@ -54,21 +56,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if rest and not (getattr(options, "takes_ros_arguments", False) and rest[0] == "--ros-args"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if options.command == "params":
-        from inertid_ros.settings_docs import parameter_table, template_yaml
+        return _print_parameters(options.markdown, options.driver)
+    try:
+        return _run(options.command, rest)
+    except KeyboardInterrupt:  # while the libraries are still being loaded
+        return 130
 
-        sys.stdout.write(parameter_table() if options.markdown else template_yaml())
-        return 0
-    if options.command == "node":
+
+def _run(command: str, rest: list[str]) -> int:
+    if command == "node":
         from inertid_ros.ros.estimator_main import main as run_estimator
 
         return run_estimator(rest)
-    if options.command == "driver":
+    if command == "driver":
         from inertid_ros.ros.driver_main import main as run_driver
 
         return run_driver(rest)
     from inertid_ros.cli.demo import main as run_demo
 
     return run_demo()
+
+
+def _print_parameters(markdown: bool, driver: bool) -> int:
+    from inertid_ros.settings_docs import parameter_table, template_yaml
+    from inertid_ros.sim.scenario_docs import driver_page
+
+    sys.stdout.write(driver_page() if driver else parameter_table() if markdown else template_yaml())
+    return 0
 
 
 if __name__ == "__main__":

@@ -56,8 +56,11 @@ class Commands:
         return "the load and the sensor's bias are forgotten; the tool is kept"
 
     def _capture_tool(self) -> str:
-        path = self._session.capture_tool()
-        return f"what is carried now is the tool, written to {path}"
+        path, unknown = self._session.capture_tool()
+        answer = f"what is carried now is the tool, written to {path}"
+        if not unknown:
+            return answer
+        return f"{answer}; not known of it yet: {', '.join(unknown)} (turn the sensor faster, then capture it again)"
 
     def _clear_tool(self) -> str:
         self._session.clear_tool()

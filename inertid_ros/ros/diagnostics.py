@@ -12,7 +12,7 @@ from inertid_ros.core.health import Level
 from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.load_chain import LoadEstimate
 from inertid_ros.ros.messages import inertia_is_known, stamp_message
-from inertid_ros.ros.number_text import format_count, format_estimate, format_parameter
+from inertid_ros.ros.number_text import format_count, format_interval, format_parameter
 from inertid_ros.ros.trouble import Trouble
 
 LEVELS: Mapping[Level, bytes] = {
@@ -20,6 +20,9 @@ LEVELS: Mapping[Level, bytes] = {
     "warning": DiagnosticStatus.WARN,
     "error": DiagnosticStatus.ERROR,
 }
+STALE = 1.0
+"""Seconds without a wrench that could be used from which on an estimate is stale."""
+
 _NOT_UNIQUE = "axis not unique: another moment is equal within their uncertainty"
 _AXES = (("fx", "N"), ("fy", "N"), ("fz", "N"), ("nx", "Nm"), ("ny", "Nm"), ("nz", "Nm"))
 
@@ -54,23 +57,32 @@ def input_status(node: str, source: str, troubles: Iterable[Trouble], rate: floa
     return status
 
 
-def load_status(node: str, estimate: LoadEstimate | None, body: RigidBodyEstimate | None) -> DiagnosticStatus:
+def load_status(
+    node: str, estimate: LoadEstimate | None, body: RigidBodyEstimate | None, age: float
+) -> DiagnosticStatus:
     """Sum up what is known of the load; findings about signs and frames decide the level.
 
     Args:
         node: name of the node.
         estimate: what is known, or None while there is nothing.
         body: the same as a rigid body, or None as long as mass and centre of mass are not known.
+        age: seconds since the last wrench was used.
     """
     status = DiagnosticStatus(name=f"{node}: load", hardware_id=node, level=DiagnosticStatus.OK)
     if estimate is None:
         status.message = "no estimate yet"
         return status
     status.message = describe_load(estimate)
+    is_stale = estimate.rows > 0 and age > STALE
+    if is_stale:
+        status.level = DiagnosticStatus.WARN
+        status.message = f"stale, no wrench was used for {age:.1f} s; before that: {status.message}"
     for finding in estimate.findings:
         if LEVELS[finding.level] > status.level:
             status.level, status.message = LEVELS[finding.level], finding.message
     values = {finding.code: finding.message for finding in estimate.findings}
+    if is_stale:
+        values["stale"] = f"{age:.1f} s since the last wrench that was used"
     values["mode"] = estimate.mode
     values["wrench sign"] = estimate.sign or "not known yet"
     values |= _parameter_values(estimate) | _body_values(body, inertia_is_known(estimate)) | _sensor_values(estimate)
@@ -92,7 +104,7 @@ def _body_values(body: RigidBodyEstimate | None, inertia_known: bool) -> dict[st
     if body is None or body.com is None or body.com_std is None:
         return values
     for axis, com, deviation in zip("xyz", body.com, body.com_std, strict=True):
-        values[f"centre of mass {axis}"] = format_estimate(com, deviation, "m")
+        values[f"centre of mass {axis}"] = format_interval(com, deviation, "m")
     if not inertia_known or body.principal_moments is None or body.principal_axes is None:
         return values
     assert body.principal_moments_std is not None
@@ -100,7 +112,7 @@ def _body_values(body: RigidBodyEstimate | None, inertia_known: bool) -> dict[st
     for index, (moment, deviation) in enumerate(zip(body.principal_moments, body.principal_moments_std, strict=True)):
         axis = ", ".join(f"{component:.3f}" for component in body.principal_axes[:, index])
         about = f"about ({axis})" if body.axes_unique[index] else _NOT_UNIQUE
-        values[f"principal moment {index + 1}"] = f"{format_estimate(moment, deviation, 'kg m²')}, {about}"
+        values[f"principal moment {index + 1}"] = f"{format_interval(moment, deviation, 'kg m²')}, {about}"
     return values
 
 
@@ -109,7 +121,7 @@ def _sensor_values(estimate: LoadEstimate) -> dict[str, str]:
     source = "measured at standstill" if estimate.noise_calibrated else "assumed: let the robot stand still for 2 s"
     values = {}
     for index, (axis, unit) in enumerate(_AXES):
-        values[f"bias {axis}"] = format_estimate(estimate.bias[index], deviations[index], unit)
+        values[f"bias {axis}"] = format_interval(estimate.bias[index], deviations[index], unit)
     for index, (axis, unit) in enumerate(_AXES):
         values[f"noise {axis}"] = f"{estimate.noise_density[index]:.2g} {unit}/sqrt(Hz) ({source})"
     return values
@@ -119,7 +131,7 @@ def describe_load(estimate: LoadEstimate) -> str:
     """Say in one line what is known of the load."""
     parts = []
     if estimate.states[0] == "known":
-        parts.append(f"mass {format_estimate(estimate.parameters[0], np.sqrt(estimate.covariance[0, 0]), 'kg')}")
+        parts.append(f"mass {format_interval(estimate.parameters[0], np.sqrt(estimate.covariance[0, 0]), 'kg')}")
     for name, states in (("centre of mass", estimate.states[:4]), ("inertia", estimate.states[4:])):
         worst = next((s for s in ("not excited yet", "uncertain") if s in states), "known")
         parts.append(f"{name} {worst}")

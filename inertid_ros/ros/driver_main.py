@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from rclpy.logging import get_logger
-
-from inertid_ros.core.errors import InertidError
 from inertid_ros.ros.driver_node import SimulatedDriver
-from inertid_ros.ros.spinning import ros_session, spin
+from inertid_ros.ros.spinning import run_node
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -17,14 +14,7 @@ def main(arguments: list[str] | None = None) -> int:
     Args:
         arguments: the command line, with `--ros-args`; None for that of the process.
     """
-    with ros_session(arguments):
-        try:
-            node = SimulatedDriver()
-        except InertidError as error:
-            get_logger("simulated_driver").fatal(str(error))
-            return 1
-        spin(node)
-    return 0
+    return run_node("simulated_driver", arguments, SimulatedDriver)
 
 
 if __name__ == "__main__":

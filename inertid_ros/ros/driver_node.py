@@ -13,8 +13,8 @@ from std_msgs.msg import Header, String
 from std_srvs.srv import SetBool
 
 from inertid_ros.core.records import JointBlock, WrenchBlock
-from inertid_ros.core.settings import iterate_settings
-from inertid_ros.ros.parameters import describe, plain_value
+from inertid_ros.ros.parameters import declare_settings
+from inertid_ros.ros.spinning import create_quiet_timer
 from inertid_ros.sim.playback import Playback
 from inertid_ros.sim.scenario import build_simulator, read_load, read_urdf
 from inertid_ros.sim.scenario_settings import ScenarioSettings
@@ -42,7 +42,7 @@ class SimulatedDriver(Node):
             InertidError: if the parameters describe nothing that can be simulated.
         """
         super().__init__("simulated_driver", automatically_declare_parameters_from_overrides=True, **options)
-        settings = self._declare_settings()
+        settings = ScenarioSettings(**declare_settings(self, ScenarioSettings, read_only=True))
         self._simulator = build_simulator(settings)
         self._load = read_load(settings.load)
         self._load_name = settings.load
@@ -59,24 +59,11 @@ class SimulatedDriver(Node):
         self._description_publisher = self.create_publisher(String, "robot_description", latched)
         self._description_publisher.publish(String(data=read_urdf(settings.robot)))
         self.create_service(SetBool, "~/attach", self._attach)
-        self.create_timer(TICK, self._send_due)
+        create_quiet_timer(self, TICK, self._send_due)
         self.get_logger().info(
             f"simulating {settings.robot} ({settings.motion}): joints at {settings.joint_rate:g} Hz, "
             f"wrench at {settings.wrench_rate:g} Hz, load '{settings.load}', seed {settings.seed}"
         )
-
-    def _declare_settings(self) -> ScenarioSettings:
-        """Declare every setting as a parameter that cannot be changed later, and return the checked values."""
-        values: dict[str, Any] = {}
-        for info in iterate_settings(ScenarioSettings):
-            values[info.name] = info.default
-            if self.has_parameter(info.name):
-                values[info.name] = info.check(plain_value(self.get_parameter(info.name)))
-                self.undeclare_parameter(info.name)
-            descriptor = describe(info)
-            descriptor.read_only = True
-            self.declare_parameter(info.name, values[info.name], descriptor, ignore_override=True)
-        return ScenarioSettings(**values)
 
     def _seconds_since_start(self) -> float:
         """Read the clock, and start anew if it was set back."""

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from rclpy.logging import get_logger
-
-from inertid_ros.core.errors import SettingError
 from inertid_ros.ros.estimator_node import EstimatorNode
-from inertid_ros.ros.spinning import ros_session, spin
+from inertid_ros.ros.spinning import run_node
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -17,17 +14,16 @@ def main(arguments: list[str] | None = None) -> int:
     Args:
         arguments: the command line, with `--ros-args`; None for that of the process.
     """
-    with ros_session(arguments):
-        try:
-            node = EstimatorNode()
-        except SettingError as error:
-            get_logger("inertid").fatal(str(error))
-            return 1
-        if node.settings.autostart:
-            node.trigger_configure()
-            node.trigger_activate()
-        spin(node)
-    return 0
+    return run_node("inertid", arguments, _make_node)
+
+
+def _make_node() -> EstimatorNode:
+    """Make the node, active unless the parameter `autostart` says otherwise."""
+    node = EstimatorNode()
+    if node.settings.autostart:
+        node.trigger_configure()
+        node.trigger_activate()
+    return node
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
@@ -23,6 +22,7 @@ from inertid_ros.ros.load_session import LoadSession
 from inertid_ros.ros.outputs import Outputs
 from inertid_ros.ros.parameters import declare_settings, find_objection, read_settings
 from inertid_ros.ros.report import Report
+from inertid_ros.ros.spinning import create_quiet_timer
 from inertid_ros.setting_changes import restarts_identification
 
 PROCESS_PERIOD = 0.005
@@ -48,8 +48,7 @@ class EstimatorNode(LifecycleNode):
         self._active = False
         self._undo = ExitStack()
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        for name in declare_settings(self):
-            self.get_logger().warning(f"'{name}' is no parameter of this node and is ignored: is it misspelt?")
+        declare_settings(self)
         self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._apply_parameters)
         refuse_wrong_transitions(self)
@@ -129,15 +128,7 @@ class EstimatorNode(LifecycleNode):
 
     def _start_timer(self, period: float, callback: Callable[[], None]) -> Any:
         """Call back by real time, also while simulated time stands still or jumps."""
-
-        def run() -> None:
-            try:
-                callback()
-            except rclpy_implementation.RCLError:
-                if self.context.ok():  # if not, a signal has just ended it, and the process is about to follow
-                    raise
-
-        return self.create_timer(period, run, clock=self._steady)
+        return create_quiet_timer(self, period, callback, self._steady)
 
     def _set_estimate_rate(self, rate: float) -> None:
         self._estimate_timer = self._start_timer(1.0 / rate, self._publish_estimate)
@@ -173,6 +164,7 @@ class EstimatorNode(LifecycleNode):
         output = None if self._session is None else self._session.process()
         if output is None or self._session is None:
             return
+        self._report.note_use(time.monotonic())
         self._outputs.publish_wrenches(self._session.sensor_frame, output)
         for event in output.events:
             self.get_logger().info(event.message)

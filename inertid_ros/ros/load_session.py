@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentifiedError, RobotDescriptionError
+from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.load_chain import LoadChain, LoadEstimate, LoadOutput
+from inertid_ros.core.parameter_state import judge_parameters
 from inertid_ros.core.settings import Settings
 from inertid_ros.core.tool import Tool
 from inertid_ros.estimate_file import read_tool
@@ -43,7 +45,7 @@ class LoadSession:
         self._health = health
         self._log = log
         self._source = RobotSource(health)
-        self._wrench_frame = ""
+        self._wrench_frame: str | None = None
         self._paused = False
         self._tool: Tool | None = None
         self._usage = Usage()
@@ -61,7 +63,7 @@ class LoadSession:
     @property
     def sensor_frame(self) -> str:
         """The configured frame, or where none is, that of the wrenches; empty before the first."""
-        return self._settings.load.sensor_frame or self._wrench_frame
+        return self._settings.load.sensor_frame or self._wrench_frame or ""
 
     # Robot and settings
 
@@ -83,8 +85,14 @@ class LoadSession:
         """Build the chain anew, or report why it cannot be built. A tool and a pause outlive it."""
         self.chain = None
         frame = self.sensor_frame
-        if self._source.robot is None or not frame:
+        if self._source.robot is None:
             return
+        if not frame:
+            if self._wrench_frame is not None:
+                frames = ", ".join(self._source.robot.frame_names)
+                self._health.begin("wrench", "no_frame", remedy=f"set load.sensor_frame to one of: {frames}")
+            return
+        self._health.end("wrench", "no_frame")
         try:
             chain = LoadChain(self._source.robot, self._settings, frame)
         except RobotDescriptionError as error:
@@ -196,15 +204,21 @@ class LoadSession:
         self._require_chain().reset()
         self._usage = Usage()
 
-    def capture_tool(self) -> Path:
-        """Keep what is carried now as the tool, write it and return the path; it is kept even if writing fails."""
+    def capture_tool(self) -> tuple[Path, tuple[str, ...]]:
+        """Keep what is carried now as the tool and write it; it is kept even if writing fails.
+
+        Returns:
+            the path it was written to, and the names of the parameters that are not known yet.
+        """
         chain = self._require_chain()
         provenance = make_provenance(self._settings, self._source.text, chain.estimate(), self._usage)
         self._tool = chain.capture_tool()
         try:
-            return save_tool(self._settings, self._tool, provenance)
+            path = save_tool(self._settings, self._tool, provenance)
         except FileAccessError as error:
             raise FileAccessError(f"the tool is subtracted from now on, but it was not saved: {error}") from None
+        states = judge_parameters(self._tool.phi, self._tool.covariance)
+        return path, tuple(name for name, state in zip(PARAMETER_NAMES, states, strict=True) if state != "known")
 
     def clear_tool(self) -> None:
         """Subtract no tool any more."""

@@ -18,6 +18,16 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "the robot description cannot be used",
         "correct it and publish it again; until then the last good one stays in use",
     ),
+    "broken_file": (
+        "error",
+        "the file in the parameter urdf cannot be used",
+        "correct it and set urdf again, or set urdf to another file; until then the last good description stays in use",
+    ),
+    "no_frame": (
+        "error",
+        "the wrench has no frame_id and load.sensor_frame is empty, so nothing is identified",
+        "set load.sensor_frame to the frame of the robot description in which the wrench is measured",
+    ),
     "unusable_frame": (
         "error",
         "the load cannot be identified in this sensor frame",
@@ -55,9 +65,9 @@ class NodeHealth:
         self._unseen: set[tuple[str, str]] = set()
         self._over: set[tuple[str, str]] = set()
 
-    def report(self, source: str, code: str, detail: str = "", count: int = 1) -> None:
-        """Say that something happened, `count` times."""
-        level, message, remedy = _CATALOGUE[code]
+    def report(self, source: str, code: str, detail: str = "", count: int = 1, remedy: str = "") -> None:
+        """Say that something happened, `count` times; `remedy` replaces that of the catalogue by a more exact one."""
+        level, message, usual_remedy = _CATALOGUE[code]
         known = self._items.get((source, code))
         now = self._now()
         self._items[source, code] = HealthItem(
@@ -69,19 +79,20 @@ class NodeHealth:
             last_stamp=now,
             detail=detail,
             message=message,
-            remedy=remedy,
+            remedy=remedy or usual_remedy,
         )
 
-    def begin(self, source: str, code: str, detail: str = "") -> None:
+    def begin(self, source: str, code: str, detail: str = "", remedy: str = "") -> None:
         """Say that something is wrong from now on until `end` is called."""
         if (source, code) in self._lasting:
-            self._items[source, code] = replace(self._items[source, code], detail=detail)
+            remedy = remedy or _CATALOGUE[code][2]
+            self._items[source, code] = replace(self._items[source, code], detail=detail, remedy=remedy)
         else:
             self._lasting.add((source, code))
             self._over.discard((source, code))
             if (source, code) not in self._items:
                 self._unseen.add((source, code))
-            self.report(source, code, detail)
+            self.report(source, code, detail, remedy=remedy)
 
     def end(self, source: str, code: str) -> None:
         """Say that something is wrong no longer; what nobody has seen yet was none."""

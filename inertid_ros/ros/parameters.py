@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
-from rclpy.exceptions import InvalidParameterValueException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -35,26 +34,35 @@ def describe(info: SettingInfo) -> ParameterDescriptor:
     return descriptor
 
 
-def declare_settings(node: Node) -> tuple[str, ...]:
+def declare_settings(node: Node, owner: type = Settings, read_only: bool = False) -> dict[str, Any]:
     """Declare all parameters on a node made with automatically_declare_parameters_from_overrides.
 
+    Names given on the command line or in a file that are no parameter of the node, mostly misspelt ones, are logged.
+
+    Args:
+        node: the node.
+        owner: the dataclass whose fields are the parameters.
+        read_only: whether they cannot be changed later.
+
     Returns:
-        names given on the command line or in a file that are no parameter of this node: mostly misspelt ones.
+        the checked values by name.
 
     Raises:
         SettingError: if a value given there cannot be used.
     """
-    for info in _KNOWN.values():
-        value: Any = info.default
+    values: dict[str, Any] = {}
+    for info in iterate_settings(owner):
+        values[info.name] = info.default
         if node.has_parameter(info.name):
-            value = info.check(plain_value(node.get_parameter(info.name)))
+            values[info.name] = info.check(plain_value(node.get_parameter(info.name)))
             node.undeclare_parameter(info.name)
-        try:
-            node.declare_parameter(info.name, value, describe(info))
-        except InvalidParameterValueException:
-            raise SettingError(info.name, value, info.describe_range()) from None
-    names = node.list_parameters([], 0).names
-    return tuple(name for name in names if name not in _KNOWN and not name.startswith(_OF_EVERY_NODE))
+        descriptor = describe(info)
+        descriptor.read_only = read_only
+        node.declare_parameter(info.name, values[info.name], descriptor, ignore_override=True)
+    for name in node.list_parameters([], 0).names:
+        if name not in values and not name.startswith(_OF_EVERY_NODE):
+            node.get_logger().warning(f"'{name}' is no parameter of this node and is ignored: is it misspelt?")
+    return values
 
 
 def read_settings(node: Node) -> Settings:

@@ -39,7 +39,13 @@ class Report:
 
     def restart(self) -> None:
         """Start to count anew: the node was not listening."""
-        self._inputs = InputWatch(self.health, time.monotonic())
+        now = time.monotonic()
+        self._inputs = InputWatch(self.health, now)
+        self.note_use(now)
+
+    def note_use(self, now: float) -> None:
+        """Say that wrenches were used, at seconds of a clock that only moves forward."""
+        self._used = now
 
     def make(self, session: LoadSession, withheld: int, now: float) -> DiagnosticArray:
         """Return the diagnostics of this moment, and log what is new in them.
@@ -63,7 +69,9 @@ class Report:
         statuses = [input_status(name, source, troubles, rate) for source, rate in rates.items()]
         statuses += [input_status(name, source, troubles) for source in _OTHER_SOURCES]
         estimate = session.estimate()
-        statuses.append(load_status(name, estimate, None if estimate is None else known_body(estimate)))
+        statuses.append(
+            load_status(name, estimate, None if estimate is None else known_body(estimate), now - self._used)
+        )
         if estimate is not None:
             self._log_findings(estimate.findings)
         return diagnostics_message(self._now(), statuses)
@@ -77,7 +85,7 @@ class Report:
             detail = f": {item.detail}" if item.detail else ""
             log_at(logger, item.level, f"{item.source}: {item.message}{detail}. To do: {item.remedy}")
         for item in ended:
-            logger.info(f"{item.source}: over, it happened {format_count(item.count)}: {item.message}")
+            logger.info(f"{item.source}: fine again (was: {item.message}, {format_count(item.count)})")
 
     def _log_findings(self, findings: tuple[Finding, ...]) -> None:
         for finding in findings:

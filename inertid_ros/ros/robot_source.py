@@ -9,6 +9,7 @@ from inertid_ros.core.robot import Robot
 from inertid_ros.ros.node_health import NodeHealth
 
 SOURCE = "robot_description"
+_TROUBLES = ("no_description", "broken_description", "broken_file")
 
 
 class RobotSource:
@@ -43,19 +44,26 @@ class RobotSource:
             try:
                 text = Path(self._file).expanduser().read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
-                self._health.begin(SOURCE, "broken_description", f"parameter urdf: {error}")
+                self._report("broken_file", str(error))
                 return False
-        if not text:
-            self._health.begin(SOURCE, "no_description")
+        elif not text:
+            self._report("no_description")
             return False
-        self._health.end(SOURCE, "no_description")
-        changed = text != self.text
+        changed = self.robot is None or text != self.text
         if changed:
             try:
                 self.robot = Robot.from_urdf(text)
             except RobotDescriptionError as error:
-                self._health.begin(SOURCE, "broken_description", str(error))
+                self._report("broken_file" if self._file else "broken_description", str(error))
                 return False
             self.text = text
-        self._health.end(SOURCE, "broken_description")
+        self._report("")
         return changed
+
+    def _report(self, trouble: str, detail: str = "") -> None:
+        """Say what is wrong with the description now, and with that what no longer is; empty for nothing."""
+        for code in _TROUBLES:
+            if code == trouble:
+                self._health.begin(SOURCE, code, detail)
+            else:
+                self._health.end(SOURCE, code)

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import rclpy
+from rclpy.clock import Clock
 from rclpy.exceptions import NotInitializedException
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.task import Future
+
+from inertid_ros.core.errors import InertidError
+from inertid_ros.ros.start_error import StartError, explain_start_error
+
+SHUTDOWN_ERRORS = (NotInitializedException, rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle)
+"""What rclpy raises, among other things, when something is used whose context was shut down."""
 
 IDLE_PERIOD = 0.5
 """Seconds between two looks at the context; messages and signals are served at once, not at this period."""
@@ -22,21 +32,82 @@ def ros_session(arguments: list[str] | None = None) -> Iterator[None]:
     """Initialise rclpy around a block and leave the block quietly when the process is asked to stop.
 
     SIGINT and SIGTERM shut the context down at any moment, also while a node is still being built, where rclpy
-    reports them as an invalid context. Every other error passes through.
+    reports them as an invalid context. Every other error passes through. Python's own KeyboardInterrupt is switched
+    off meanwhile: it would be raised in whatever callback happens to run, which rclpy logs as a fatal error.
 
     Args:
         arguments: the command line, with `--ros-args`; None for that of the process.
+
+    Raises:
+        StartError: if the command line or a parameter file cannot be used.
+        KeyboardInterrupt: on SIGINT before rclpy has taken over.
     """
-    rclpy.init(args=arguments)
+    is_initialised = False
+
+    def on_interrupt(*_: object) -> None:
+        """Leave SIGINT to rclpy, whose own handler runs besides, as soon as there is one."""
+        if not is_initialised:
+            raise KeyboardInterrupt
+
+    python_handler = signal.signal(signal.SIGINT, on_interrupt)
     try:
-        yield
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    except (NotInitializedException, rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle):
-        if rclpy.ok():
-            raise
+        _initialise(arguments)
+        is_initialised = True
+        try:
+            yield
+        except ExternalShutdownException:
+            pass
+        except SHUTDOWN_ERRORS:
+            if rclpy.ok():
+                raise
     finally:
         rclpy.try_shutdown()
+        signal.signal(signal.SIGINT, python_handler)
+
+
+def run_node(name: str, arguments: list[str] | None, make_node: Callable[[], Node]) -> int:
+    """Make a node and serve it until SIGINT or SIGTERM.
+
+    Args:
+        name: of the node, for the log.
+        arguments: the command line, with `--ros-args`; None for that of the process.
+        make_node: makes the node once rclpy is initialised.
+
+    Returns:
+        the exit code: 0, or 1 if the command line or a parameter cannot be used.
+    """
+    try:
+        with ros_session(arguments):
+            spin(make_node())
+    except InertidError as error:
+        get_logger(name).fatal(str(error))
+        return 1
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+def create_quiet_timer(node: Node, period: float, callback: Callable[[], None], clock: Clock | None = None) -> Any:
+    """Call back every `period` seconds of a clock, by default the node's.
+
+    A callback that fails because a signal has just shut the context down is left quietly: the process ends anyway.
+    """
+
+    def run() -> None:
+        try:
+            callback()
+        except SHUTDOWN_ERRORS:
+            if node.context.ok():
+                raise
+
+    return node.create_timer(period, run, clock=clock)
+
+
+def _initialise(arguments: list[str] | None) -> None:
+    try:
+        rclpy.init(args=arguments)
+    except (rclpy_implementation.RCLError, rclpy_implementation.UnknownROSArgsError) as error:
+        raise StartError(explain_start_error(str(error))) from None
 
 
 def make_executor(node: Node) -> Executor:

@@ -32,8 +32,8 @@ def read_urdf(robot: str) -> str:
 
 
 def read_load(load: str) -> FloatArray | None:
-    """Return phi (10,) of a shipped load, given by name, or of any other, given by path; None for the empty name."""
-    return load_from_yaml(_find(load, "config/loads", ".yaml")) if load else None
+    """Return phi (10,) of a shipped load, given by name, or of any other, given by path; None for `none` and ``."""
+    return None if load in ("", "none") else load_from_yaml(_find(load, "config/loads", ".yaml"))
 
 
 def build_motion(settings: ScenarioSettings, robot: Robot) -> Motion:

@@ -30,8 +30,8 @@ class ScenarioSettings:
     multisine_harmonics: int = setting(5, "Number of sines in each joint.", "", 1, 50)
     multisine_speed: float = setting(0.5, "Share of the URDF's velocity limits that is used.", "", 0.01, 1.0)
     multisine_acceleration: float = setting(5.0, "Largest acceleration of each joint.", "rad/s^2", 0.01, 1000.0)
-    load: str = setting("bar", "Shipped load (bar, aluminium_block, gripper) or path of a load file. Empty: none.")
-    tool: str = setting("", "What is always on the sensor, given like the load. Empty: nothing.")
+    load: str = setting("bar", "Shipped load (bar, aluminium_block, gripper) or path of a load file, or none.")
+    tool: str = setting("none", "What is always on the sensor, given like the load.")
     attach_at: float = setting(
         0.0, "When the load is attached, from the start. Negative: by service only.", "s", -1.0, 1e6
     )

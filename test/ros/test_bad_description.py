@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
@@ -50,6 +52,31 @@ def test_without_a_configured_frame_the_wrench_names_it(bench: Bench) -> None:
     assert bench.newest("load/inertia").header.frame_id == "ft_sensor"
 
 
+@pytest.mark.parametrize("description_first", [True, False])
+def test_a_wrench_without_a_frame_is_an_error_that_lists_the_frames(bench: Bench, description_first: bool) -> None:
+    def without_frame(message: WrenchStamped) -> WrenchStamped:
+        message.header.frame_id = ""
+        return message
+
+    bench.start(load__sensor_frame="")
+    if description_first:
+        bench.describe()
+    bench.feed(1.0, wrench=without_frame)
+    if not description_first:
+        bench.describe()
+    status = bench.status("wrench")
+    assert status.level == DiagnosticStatus.ERROR
+    assert "no frame_id" in status.message
+    assert "set load.sensor_frame to one of: " in status.message
+    assert "link5, link6, ft_sensor" in status.message
+    assert bench.set_parameter("load.sensor_frame", "ft_sensor").successful
+    bench.feed(4.0, wrench=without_frame)
+    bench.assert_recovered()
+    status = bench.status("wrench")
+    assert status.level == DiagnosticStatus.WARN
+    assert "not in the robot description" in status.message
+
+
 def test_a_late_description_is_waited_for(bench: Bench) -> None:
     bench.start()
     bench.feed(1.0)
@@ -85,6 +112,30 @@ def test_a_broken_description_does_not_replace_a_good_one(bench: Bench) -> None:
     bench.assert_recovered()
 
 
+@pytest.mark.parametrize("text", ["no XML", "", None])
+def test_a_file_that_is_no_description_is_reported_until_it_is_no_longer_asked_for(
+    bench: Bench, tmp_path: Path, text: str | None
+) -> None:
+    file = tmp_path / "arm.urdf"
+    if text is not None:
+        file.write_text(text)
+    bench.start()
+    assert bench.set_parameter("urdf", str(file)).successful
+    status = bench.status("robot_description")
+    assert status.level == DiagnosticStatus.ERROR
+    assert "set urdf again" in status.message
+    assert "publish it again" not in status.message
+    assert bench.set_parameter("urdf", "").successful
+    status = bench.status("robot_description")
+    assert status.level == DiagnosticStatus.WARN
+    assert "no robot description has arrived yet" in status.message
+    file.write_text(read_urdf("puma560"))
+    assert bench.set_parameter("urdf", str(file)).successful
+    assert bench.status("robot_description").level == DiagnosticStatus.OK
+    bench.feed(4.0)
+    bench.assert_recovered()
+
+
 def test_the_same_description_again_changes_nothing_and_another_one_starts_anew(bench: Bench) -> None:
     bench.start()
     bench.describe()
@@ -97,13 +148,21 @@ def test_the_same_description_again_changes_nothing_and_another_one_starts_anew(
     bench.assert_recovered()
 
 
-def test_silent_inputs_and_a_clock_far_away_are_noted(bench: Bench) -> None:
+def test_silent_inputs_and_a_clock_far_away_are_noted(bench: Bench, capfd: pytest.CaptureFixture[str]) -> None:
     bench.start(use_sim_time=False)
     bench.describe()
     bench.feed(1.0)
     assert "behind the clock" in bench.history("wrench")["clock_apart"]
+    assert bench.status("load").level == DiagnosticStatus.OK
     bench.spin(4.0)
+    load = bench.status("load")
+    assert load.level == DiagnosticStatus.WARN
+    assert "stale, no wrench was used for 4" in load.message
     for source in ("joint_states", "wrench"):
         status = bench.status(source)
         assert status.level == DiagnosticStatus.ERROR
         assert "no messages" in status.message
+    capfd.readouterr()
+    bench.feed(1.0)
+    assert bench.status("load").level == DiagnosticStatus.OK
+    assert "wrench: fine again (was: no messages, once)" in capfd.readouterr().err

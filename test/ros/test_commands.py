@@ -11,6 +11,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import SetBool, Trigger
 from support.bench import Bench
 
+from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.estimate_file import read_estimate, read_tool
 from inertid_ros.sim.scenario import read_load
 
@@ -65,6 +66,19 @@ def test_a_captured_tool_is_written_subtracted_and_cleared(bench: Bench, tmp_pat
     assert bench.set_parameter("load.tool_file", str(tmp_path / "inertid_tool.yaml")).successful
     bench.feed(4.0)
     assert bench.parameters()[0] == pytest.approx(0.0, abs=0.02)
+
+
+def test_capturing_a_tool_names_what_is_not_known_of_it(bench: Bench, tmp_path: Path) -> None:
+    bench.simulate(load="gripper", motion="multisine", multisine_speed=0.05)
+    bench.start(save_directory=str(tmp_path))
+    bench.describe()
+    bench.feed(12.0)
+    states = bench.newest("load/parameters").layout.dim[1].label.split(", ")
+    unknown = [name for name, state in zip(PARAMETER_NAMES, states, strict=True) if state != "known"]
+    assert unknown
+    answer = trigger(bench, "capture_tool")
+    assert answer.success, answer.message
+    assert f"not known of it yet: {', '.join(unknown)} (" in answer.message
 
 
 def test_a_tool_is_not_captured_before_it_is_known(bench: Bench, tmp_path: Path) -> None:

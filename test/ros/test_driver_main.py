@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -56,6 +57,7 @@ def test_driver_ends_cleanly_when_asked_to(listen: Callable[[str], None], number
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert "Traceback" not in errors
+    assert "FATAL" not in errors
     assert "simulating puma560" in errors
 
 
@@ -81,3 +83,38 @@ def test_driver_says_what_is_wrong_and_fails(parameter: str, expected: str) -> N
     assert process.returncode == 1
     assert expected in errors
     assert "Traceback" not in errors
+
+
+@pytest.mark.usefixtures("ros_domain")
+def test_driver_ends_quietly_whatever_it_is_doing() -> None:
+    processes = [start("-p", "joint_rate:=2000.0", "-p", "wrench_rate:=2000.0", "-p", "load:=none") for _ in range(4)]
+    for number, process in enumerate(processes):
+        assert process.stderr is not None
+        assert "load 'none'" in process.stderr.readline()
+        time.sleep(0.1 + 0.013 * number)
+        process.send_signal(signal.SIGINT)
+    for process in processes:
+        _, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+        assert not re.search("FATAL|ERROR|Exception|Traceback", errors), errors
+
+
+@pytest.mark.usefixtures("ros_domain")
+@pytest.mark.parametrize(
+    ("arguments", "expected", "remedy"),
+    [
+        (("--params-file", "nowhere.yaml"), "nowhere.yaml", "check the path"),
+        (("-p", "gravity:=[0,0,-9.81]"), "gravity:=[0,0,-9.81]", "all of them with a decimal point"),
+        (("-p", "load:="), "load:=", "for an empty text"),
+        (("--parms-file", "arm.yaml"), "--parms-file", "--params-file FILE"),
+    ],
+)
+def test_a_command_line_ros_cannot_read_is_explained(arguments: tuple[str, ...], expected: str, remedy: str) -> None:
+    process = start(*arguments)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert "Traceback" not in errors
+    (line,) = [line for line in errors.splitlines() if "FATAL" in line]
+    assert expected in line.partition("To do: ")[0]
+    assert remedy in line.partition("To do: ")[2]
+    assert ".c:" not in line

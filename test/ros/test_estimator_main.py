@@ -38,6 +38,7 @@ def test_the_node_ends_cleanly_on_a_signal(number: signal.Signals) -> None:
     output, _ = process.communicate(timeout=10)
     assert process.returncode == 0
     assert "Traceback" not in output
+    assert "FATAL" not in output
 
 
 @pytest.mark.usefixtures("ros_domain")
@@ -55,6 +56,16 @@ def test_a_parameter_out_of_range_ends_the_start_with_the_range(parameter: str, 
     assert process.returncode == 1
     assert parameter.partition(":=")[0] in output
     assert expected in output
+    assert "Traceback" not in output
+
+
+@pytest.mark.usefixtures("ros_domain")
+def test_a_parameter_file_that_is_not_there_ends_the_start() -> None:
+    process = start("--params-file", "nowhere.yaml")
+    output, _ = process.communicate(timeout=START_LIMIT)
+    assert process.returncode == 1
+    assert "nowhere.yaml" in output
+    assert "To do: check the path" in output
     assert "Traceback" not in output
 
 

@@ -51,7 +51,7 @@ def test_a_load_is_weighed_and_everything_is_published(bench: Bench) -> None:
     assert status.level == DiagnosticStatus.OK
     values = {item.key: item.value for item in status.values}
     assert values["wrench sign"] == "on_sensor"
-    assert "(known)" in values["m"]
+    assert values["m"].endswith("kg (95 %), known")
     assert "kg" in values["m"]
 
 

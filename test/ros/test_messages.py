@@ -179,11 +179,11 @@ def test_arrows_are_as_long_as_the_wrench_is_large_up_to_a_limit() -> None:
 def test_diagnostics_show_values_with_uncertainty_and_states() -> None:
     states = ("known",) * 4 + ("not excited yet",) + ("uncertain",) * 5
     estimate = make_estimate(states=states)
-    status = load_status("inertid", estimate, known_body(estimate))
+    status = load_status("inertid", estimate, known_body(estimate), 0.1)
     values = {item.key: item.value for item in status.values}
-    assert values["m"] == "1.8000 ± 0.0010 kg (known)"
+    assert values["m"] == "1.8000 ± 0.0020 kg (95 %), known"
     assert values["Ixx"] == "not excited yet"
-    assert values["Iyy"].endswith("(uncertain)")
+    assert values["Iyy"].endswith(", uncertain")
     assert values["centre of mass z"].startswith("0.0600")
     assert "principal moment 1" not in values
     assert "turn the sensor" in status.message
@@ -191,7 +191,7 @@ def test_diagnostics_show_values_with_uncertainty_and_states() -> None:
 
 def test_diagnostics_say_which_principal_axes_are_not_unique() -> None:
     estimate = make_estimate()
-    values = {item.key: item.value for item in load_status("inertid", estimate, known_body(estimate)).values}
+    values = {item.key: item.value for item in load_status("inertid", estimate, known_body(estimate), 0.1).values}
     assert "about (" in values["principal moment 1"]
     assert "not unique" in values["principal moment 2"]
     assert "not unique" in values["principal moment 3"]
@@ -199,15 +199,26 @@ def test_diagnostics_say_which_principal_axes_are_not_unique() -> None:
 
 def test_a_finding_decides_the_level_of_the_diagnostics() -> None:
     estimate = make_estimate(findings=(Finding("warning", "a", "first"), Finding("error", "b", "second")))
-    status = load_status("inertid", estimate, known_body(estimate))
+    status = load_status("inertid", estimate, known_body(estimate), 0.1)
     assert status.level == b"\x02"
     assert status.message == "second"
-    assert describe_load(make_estimate()).startswith("mass 1.8000 ± 0.0010 kg")
-    assert load_status("inertid", None, None).message == "no estimate yet"
+    assert describe_load(make_estimate()).startswith("mass 1.8000 ± 0.0020 kg (95 %)")
+    assert load_status("inertid", None, None, 0.1).message == "no estimate yet"
+
+
+def test_an_estimate_without_new_wrenches_is_stale() -> None:
+    estimate = make_estimate()
+    status = load_status("inertid", estimate, known_body(estimate), 7.25)
+    assert status.level == b"\x01"
+    assert status.message.startswith("stale, no wrench was used for 7.2 s; before that: mass 1.8000")
+    assert load_status("inertid", estimate, known_body(estimate), 0.9).level == b"\x00"
+    assert load_status("inertid", make_estimate(rows=0), None, 7.25).level == b"\x00"
+    worse = make_estimate(findings=(Finding("error", "b", "second"),))
+    assert load_status("inertid", worse, known_body(worse), 7.25).message == "second"
 
 
 def test_numbers_have_the_digits_that_mean_something() -> None:
-    assert format_estimate(1.23456, 0.0213, "kg") == "1.235 ± 0.021 kg"
-    assert format_estimate(-123.456, 35.0) == "-123 ± 35"
+    assert format_estimate(1.23456, 0.0213, "kg") == "1.235 ± 0.042 kg"
+    assert format_estimate(-123.456, 35.0) == "-123 ± 69"
     assert format_estimate(0.5, 0.0) == "0.500000 ± 0.000000"
-    assert format_parameter(4, 0.02, 0.001, "uncertain") == "0.0200 ± 0.0010 kg m² (uncertain)"
+    assert format_parameter(4, 0.02, 0.001, "uncertain") == "0.0200 ± 0.0020 kg m² (95 %), uncertain"

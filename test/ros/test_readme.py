@@ -29,6 +29,9 @@ def test_topics_and_services_are_the_node_s(bench: Bench) -> None:
     bench.start()
     node = bench.estimator
     assert node is not None
+    assert bench.spin_until(lambda: len(node.get_publisher_names_and_types_by_node("inertid", "/")) >= 8)
+    assert bench.spin_until(lambda: len(node.get_subscriber_names_and_types_by_node("inertid", "/")) >= 3)
+    assert bench.spin_until(lambda: len(node.get_service_names_and_types_by_node("inertid", "/")) >= 10)
     published = dict(node.get_publisher_names_and_types_by_node("inertid", "/"))
     subscribed = dict(node.get_subscriber_names_and_types_by_node("inertid", "/"))
     services = dict(node.get_service_names_and_types_by_node("inertid", "/"))

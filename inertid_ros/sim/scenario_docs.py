@@ -1,0 +1,46 @@
+"""The page on the simulated driver, written from the one source of its parameters in scenario_settings.py."""
+
+from __future__ import annotations
+
+from inertid_ros.core.settings import iterate_settings
+from inertid_ros.settings_docs import format_table
+from inertid_ros.sim.scenario_settings import ScenarioSettings
+
+_PAGE = """\
+# Simulated driver
+
+Generated from `inertid_ros/sim/scenario_settings.py` with `inertid params --driver > docs/simulated_driver.md`.
+
+`inertid driver` (or `ros2 run inertid_ros simulated_driver`) stands in for a robot with a wrist force/torque sensor:
+a moving arm with encoders, noise, bias and vibration, that picks a load up and puts it down when told to.
+
+```
+inertid driver --ros-args -p robot:=ddarm -p load:=none -p motion:=multisine
+```
+
+| topic | type | what |
+| --- | --- | --- |
+| `joint_states` | sensor_msgs/JointState | positions, and velocities if there is a tachometer |
+| `wrench` | geometry_msgs/WrenchStamped | what the wrist sensor measures, in `sensor_frame` |
+| `base_wrench` | geometry_msgs/WrenchStamped | what a sensor below the base measures, in the URDF's root frame |
+| `robot_description` | std_msgs/String | the URDF, kept for those who come later |
+
+| service | type | what |
+| --- | --- | --- |
+| `~/attach` | std_srvs/SetBool | true: take the load up, false: put it down, from the next sample on |
+
+```
+ros2 service call /simulated_driver/attach std_srvs/srv/SetBool "{{data: true}}"
+```
+
+## Parameters
+
+They are read once, at the start. In a list of numbers write all of them with a decimal point: ROS accepts no list of
+mixed types.
+
+{table}"""
+
+
+def driver_page() -> str:
+    """Return the Markdown page: topics, service and one row a parameter."""
+    return _PAGE.format(table=format_table(iterate_settings(ScenarioSettings)))

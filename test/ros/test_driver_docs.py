@@ -1,0 +1,67 @@
+"""The page on the simulated driver against its settings and the running node."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+import rclpy
+
+from inertid_ros.cli.main import main
+from inertid_ros.core.settings import iterate_settings
+from inertid_ros.ros.driver_node import SimulatedDriver
+from inertid_ros.sim.scenario_docs import driver_page
+from inertid_ros.sim.scenario_settings import ScenarioSettings
+
+PAGE = (Path(__file__).parents[2] / "docs" / "simulated_driver.md").read_text(encoding="utf-8")
+
+
+def test_the_committed_page_is_the_generated_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert driver_page() == PAGE
+    assert main(["params", "--driver"]) == 0
+    assert capsys.readouterr().out == PAGE
+
+
+def test_the_page_explains_every_parameter() -> None:
+    for info in iterate_settings(ScenarioSettings):
+        (row,) = [line for line in PAGE.splitlines() if line.startswith(f"| `{info.name}` |")]
+        assert info.description in row
+
+
+def _list_interfaces(driver: SimulatedDriver) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Topics and services of the driver, once the graph knows of them all."""
+    for _ in range(100):
+        published = dict(driver.get_publisher_names_and_types_by_node("simulated_driver", "/"))
+        services = dict(driver.get_service_names_and_types_by_node("simulated_driver", "/"))
+        if "/robot_description" in published and "/simulated_driver/attach" in services:
+            break
+        time.sleep(0.05)
+    return published, services
+
+
+def test_topics_and_services_are_the_driver_s(ros_domain: int) -> None:
+    rclpy.init(args=[], domain_id=ros_domain)
+    driver = SimulatedDriver()
+    try:
+        published, services = _list_interfaces(driver)
+    finally:
+        driver.destroy_node()
+        rclpy.shutdown()
+    rows = re.findall(r"^\| `([^`]+)` \| (\w+_(?:msgs|srvs))/(\w+) \|", PAGE, re.MULTILINE)
+    assert len(rows) == 5
+    for name, package, kind in rows:
+        if name.startswith("~/"):
+            assert services[name.replace("~", "/simulated_driver")] == [f"{package}/srv/{kind}"]
+        else:
+            assert published[f"/{name}"] == [f"{package}/msg/{kind}"]
+
+
+def test_a_misspelt_parameter_is_pointed_out(ros_domain: int, capfd: pytest.CaptureFixture[str]) -> None:
+    rclpy.init(args=["--ros-args", "-p", "motoin:=hold", "-p", "use_sim_time:=true"], domain_id=ros_domain)
+    SimulatedDriver().destroy_node()
+    rclpy.shutdown()
+    errors = capfd.readouterr().err
+    assert "'motoin' is no parameter of this node" in errors
+    assert "use_sim_time" not in errors
