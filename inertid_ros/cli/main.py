@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from inertid_ros import __version__
+from inertid_ros.cli import excite, plot, publish, replay, validate
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -44,6 +45,11 @@ def make_parser() -> argparse.ArgumentParser:
         "params", help="print all parameters", description="Print every parameter of the node as a commented YAML file."
     )
     parameters.add_argument("--markdown", action="store_true", help="as a Markdown table instead")
+    replay.add_parser(commands)
+    validate.add_parser(commands)
+    plot.add_parser(commands)
+    excite.add_parser(commands)
+    publish.add_parser(commands)
     return parser
 
 
@@ -53,6 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, rest = parser.parse_known_args(arguments)
     if rest and not (getattr(options, "takes_ros_arguments", False) and rest[0] == "--ros-args"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if "run" in options:
+        return int(options.run(options))
     if options.command == "params":
         from inertid_ros.settings_docs import parameter_table, template_yaml
 
