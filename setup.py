@@ -27,6 +27,7 @@ JAZZY = [
     "ros-jazzy-rcl-interfaces",
     "ros-jazzy-rclpy",
     "ros-jazzy-rmw-fastrtps-cpp",
+    "ros-jazzy-rosgraph-msgs",
     "ros-jazzy-sensor-msgs",
     "ros-jazzy-std-msgs",
     "ros-jazzy-std-srvs",
@@ -65,8 +66,8 @@ setup(
         (share, ["package.xml"]),
         *find_data_files(share),
     ],
-    install_requires=["numpy", "pin", "PyYAML", "rich", "scipy"],
-    extras_require={"jazzy": JAZZY, "test": ["mypy", "pytest", "rosbags", "ruff", "setuptools", "types-PyYAML"]},
+    install_requires=["matplotlib", "numpy", "pin", "plotly", "PyYAML", "rich", "rosbags", "scipy"],
+    extras_require={"jazzy": JAZZY, "test": ["mypy", "pytest", "ruff", "setuptools", "types-PyYAML"]},
     entry_points={
         "console_scripts": [
             "inertid = inertid_ros.cli.main:main",

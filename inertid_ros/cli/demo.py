@@ -20,7 +20,7 @@ from inertid_ros.cli.demo_listener import DemoListener
 from inertid_ros.cli.demo_processes import DRIVER_PARAMETERS, DemoProcesses, isolate_ros
 from inertid_ros.cli.demo_verdict import judge
 from inertid_ros.cli.demo_view import DemoView, Snapshot, make_table
-from inertid_ros.ros.number_text import INTERVAL
+from inertid_ros.number_text import INTERVAL
 from inertid_ros.ros.spinning import make_executor, ros_session
 from inertid_ros.sim.scenario import read_load
 

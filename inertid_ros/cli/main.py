@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from inertid_ros import __version__
+from inertid_ros.cli import excite, plot, publish, replay, validate
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -46,6 +47,11 @@ def make_parser() -> argparse.ArgumentParser:
     form = parameters.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="as a Markdown table instead")
     form.add_argument("--driver", action="store_true", help="those of the simulated driver, as a Markdown page")
+    replay.add_parser(commands)
+    validate.add_parser(commands)
+    plot.add_parser(commands)
+    excite.add_parser(commands)
+    publish.add_parser(commands)
     return parser
 
 
@@ -55,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, rest = parser.parse_known_args(arguments)
     if rest and not (getattr(options, "takes_ros_arguments", False) and rest[0] == "--ros-args"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if "run" in options:
+        return int(options.run(options))
     if options.command == "params":
         return _print_parameters(options.markdown, options.driver)
     try:

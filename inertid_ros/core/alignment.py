@@ -71,6 +71,11 @@ class Alignment:
         self._single_position = self._single_state[None, : self._n]
         self._single_velocity = self._single_state[None, self._n :]
 
+    @property
+    def time_origin(self) -> int:
+        """Stamp [ns] of a wrench at time zero."""
+        return self._offset
+
     def push_joints(self, block: JointBlock) -> None:
         """Take joint samples of one publisher; what cannot be used is counted."""
         names, stamps, positions, velocities = block

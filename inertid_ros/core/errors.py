@@ -48,3 +48,7 @@ class FileAccessError(InertidError):
 
 class NotIdentifiedError(InertidError):
     """Something was asked for that the data has not told yet."""
+
+
+class RecordingError(InertidError):
+    """A recording cannot be read, or does not hold what is needed of it."""

@@ -240,6 +240,12 @@ class LoadChain:
             rows=estimator.rows,
         )
 
+    def freeze(self, unknowns: FloatArray) -> None:
+        """Predict with these [phi (10), bias (6)], in the driver's own sign, and learn nothing from now on."""
+        self._estimator.unknowns = np.array(unknowns, dtype=np.float64)
+        self._paused = True
+        self._build_map()
+
     def pause(self, paused: bool) -> None:
         """Stop or resume learning; predictions go on."""
         self._paused = paused
@@ -277,6 +283,11 @@ class LoadChain:
             )
         self.tool = Tool(estimate.parameters, estimate.covariance, self.sensor_frame)
         return self.tool
+
+    @property
+    def time_origin(self) -> int:
+        """Stamp [ns] of a wrench at which the times of events are zero."""
+        return self._alignment.time_origin
 
     @property
     def health(self) -> tuple[HealthItem, ...]:

@@ -11,8 +11,8 @@ from inertid_ros.core.body import RigidBodyEstimate
 from inertid_ros.core.health import Level
 from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.load_chain import LoadEstimate
+from inertid_ros.number_text import format_count, format_interval, format_parameter
 from inertid_ros.ros.messages import inertia_is_known, stamp_message
-from inertid_ros.ros.number_text import format_count, format_interval, format_parameter
 from inertid_ros.ros.trouble import Trouble
 
 LEVELS: Mapping[Level, bytes] = {

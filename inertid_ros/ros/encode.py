@@ -7,7 +7,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import serialize_message
 
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.ros.cdr_layout import learn_wrench_stamped
+from inertid_ros.messages.cdr_layout import learn_wrench_stamped
 
 _SECOND = 1_000_000_000
 

@@ -9,13 +9,13 @@ from rclpy.node import Node
 
 from inertid_ros.core.convention import Finding
 from inertid_ros.core.health import HealthItem
+from inertid_ros.number_text import format_count
 from inertid_ros.ros.diagnostics import diagnostics_message, input_status, load_status
 from inertid_ros.ros.input_watch import InputWatch
 from inertid_ros.ros.load_session import LoadSession
 from inertid_ros.ros.log import log_at
 from inertid_ros.ros.messages import known_body
 from inertid_ros.ros.node_health import NodeHealth
-from inertid_ros.ros.number_text import format_count
 from inertid_ros.ros.trouble import TroubleWatch
 
 _OTHER_SOURCES = ("robot_description", "tool", "output")

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.sim.motion import JointPath, MinimumJerk, check_duration
+from inertid_ros.sim.motion import JointPath, check_duration
+from inertid_ros.sim.windowed_sines import SineWindow, WindowedSines
 
 GRID_PER_PERIOD = 64
 """Points at which the shortest sine is searched for its peaks: they are missed by 0.12 % at most."""
@@ -31,6 +32,18 @@ class JointLimits:
     upper: FloatArray
     velocity: FloatArray
     acceleration: FloatArray
+
+    def shares(self, center: FloatArray, path: JointPath) -> FloatArray:
+        """How much of its limits each joint uses on a path around a pose: (4, N, n), above 1 where one is exceeded."""
+        offsets = path.positions - center
+        return np.stack(
+            [
+                offsets / (self.upper - center),
+                offsets / (self.lower - center),
+                np.abs(path.velocities) / self.velocity,
+                np.abs(path.accelerations) / self.acceleration,
+            ]
+        )
 
 
 class Multisine:
@@ -62,53 +75,39 @@ class Multisine:
             seed: of amplitudes and phases.
         """
         middle = (limits.lower + limits.upper) / 2.0
-        self._center = middle if center is None else np.array(center, dtype=np.float64)
-        self._duration = check_duration("period", period) * cycles
-        if not 0.0 < fade < self._duration / 2.0:
-            raise SettingError("fade", fade, f"above 0 and below half of the motion, {self._duration / 2.0:g} s")
-        self._window = MinimumJerk([[0.0], [1.0], [1.0], [0.0]], [fade, self._duration - 2.0 * fade, fade])
-        if not np.all((limits.lower < self._center) & (self._center < limits.upper)):
-            raise SettingError("center", self._center.tolist(), "a pose inside the position limits")
+        pose = middle if center is None else np.array(center, dtype=np.float64)
+        window = SineWindow(period, harmonics, check_duration("period", period) * cycles, fade)
+        if not np.all((limits.lower < pose) & (pose < limits.upper)):
+            raise SettingError("center", pose.tolist(), "a pose inside the position limits")
         random = np.random.default_rng(seed)
-        shape = (harmonics, len(self._center))
-        order = np.arange(1, harmonics + 1)
-        self._frequencies = 2.0 * np.pi * order / period
-        self._phases = random.uniform(0.0, 2.0 * np.pi, shape)
-        self._amplitudes = random.uniform(0.5, 1.0, shape) / order[:, None]
-        self._scale_to(limits)
+        shape = (harmonics, len(pose))
+        phases = random.uniform(0.0, 2.0 * np.pi, shape)
+        amplitudes = random.uniform(0.5, 1.0, shape) / np.arange(1, harmonics + 1)[:, None]
+        coefficients = np.concatenate([amplitudes * np.cos(phases), amplitudes * np.sin(phases)])
+        self._sines = scale_to_limits(WindowedSines(window, pose, coefficients), limits)
 
     @property
     def duration(self) -> float:
         """Period times cycles."""
-        return self._duration
+        return self._sines.duration
 
     @property
     def joint_count(self) -> int:
         """Number of joints."""
-        return len(self._center)
+        return self._sines.joint_count
 
     def at(self, times: FloatArray) -> JointPath:
         """Evaluate window times sines, and the derivatives of that product."""
-        w, w_rate, w_curvature = self._window.at(times)
-        angle = (times[:, None] * self._frequencies)[:, :, None] + self._phases
-        sine, cosine = self._amplitudes * np.sin(angle), self._amplitudes * np.cos(angle)
-        omega = self._frequencies[None, :, None]
-        y, y_rate, y_curvature = sine.sum(1), (omega * cosine).sum(1), -(omega * omega * sine).sum(1)
-        return JointPath(
-            self._center + w * y,
-            w_rate * y + w * y_rate,
-            w_curvature * y + 2.0 * w_rate * y_rate + w * y_curvature,
-        )
+        return self._sines.at(times)
 
-    def _scale_to(self, limits: JointLimits) -> None:
-        """Scale each joint's sines so that the first of its limits to be met is just met."""
-        points = 1 + int(np.ceil(self._duration * self._frequencies[-1] / (2.0 * np.pi) * GRID_PER_PERIOD))
-        path = self.at(np.linspace(0.0, self._duration, points))
-        offsets = path.positions - self._center
-        shares = [
-            offsets.max(0) / (limits.upper - self._center),
-            offsets.min(0) / (limits.lower - self._center),
-            np.abs(path.velocities).max(0) / limits.velocity,
-            np.abs(path.accelerations).max(0) / limits.acceleration,
-        ]
-        self._amplitudes = self._amplitudes * LIMIT_MARGIN / np.max(shares, axis=0)
+
+def scale_to_limits(motion: WindowedSines, limits: JointLimits) -> WindowedSines:
+    """Scale each joint's sines so that the first of its limits to be met is just met."""
+    path = motion.at(make_fine_grid(motion))
+    return motion.scaled(LIMIT_MARGIN / limits.shares(motion.center, path).max(axis=(0, 1)))
+
+
+def make_fine_grid(motion: WindowedSines) -> FloatArray:
+    """Times from start to end at which no peak is missed by more than the margin of the limits."""
+    points = 1 + int(np.ceil(motion.duration / motion.shortest_period * GRID_PER_PERIOD))
+    return np.linspace(0.0, motion.duration, points)

@@ -9,8 +9,9 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from inertid_ros.core.records import JointBlock
-from inertid_ros.ros.cdr_layout import LayoutError, learn_joint_state, learn_wrench_stamped
-from inertid_ros.ros.decode import StreamDecoder, joint_decoder, same_block, wrench_decoder
+from inertid_ros.messages.cdr_layout import LayoutError, learn_joint_state, learn_wrench_stamped
+from inertid_ros.messages.decode import StreamDecoder, same_block
+from inertid_ros.ros.decode import joint_decoder, wrench_decoder
 
 NAMES = ("a", "joint_2", "j3")
 
@@ -204,3 +205,24 @@ def same_blocks(decoder: StreamDecoder[JointBlock], data: bytes) -> bool:
         np.array([expected.velocity], dtype=float) if len(expected.velocity) else None,
     )
     return same_block(block, reference)
+
+
+def test_many_messages_at_once_are_read_as_one_by_one() -> None:
+    rng = np.random.default_rng(11)
+    for strange in (None, 3):
+        messages = [serialize_message(joint_message(rng)) for _ in range(6)]
+        if strange is not None:
+            messages[strange] = serialize_message(joint_message(rng, names=("a", "joint_9", "j3")))
+        single, many = joint_decoder(), joint_decoder()
+        for data in messages:
+            single.add(data)
+        many.add_all(messages[:1])
+        many.add_all(messages[1:])
+        expected, found = single.take(), many.take()
+        for name in ("stamps", "positions", "velocities"):
+            np.testing.assert_array_equal(
+                np.concatenate([getattr(block, name) for block in found]),
+                np.concatenate([getattr(block, name) for block in expected]),
+            )
+        assert {block.names for block in found} == {block.names for block in expected}
+        assert many.undecodable == 0

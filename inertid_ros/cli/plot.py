@@ -1,0 +1,46 @@
+"""`inertid plot`: a picture of an estimate, for papers and slides."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from inertid_ros.core.errors import InertidError
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to a parser's subparsers."""
+    parser = commands.add_parser(
+        "plot",
+        help="draw an estimate into a PNG file",
+        description="Draw the ten parameters of an estimate with their 95 % intervals, and the body from three sides.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "estimate", type=Path, metavar="ESTIMATE", help="estimate.json of a replay, or the YAML file of ~/save"
+    )
+    parser.add_argument("--png", type=Path, required=True, metavar="FILE", help="where to write")
+    parser.add_argument(
+        "--dpi", type=_resolution, default=200, metavar="N", help="dots per inch (default 200, 9 inches wide)"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _resolution(text: str) -> int:
+    value = int(text)
+    if not 20 <= value <= 1200:
+        raise argparse.ArgumentTypeError(f"{value} is not between 20 and 1200")
+    return value
+
+
+def _run(options: argparse.Namespace) -> int:
+    from inertid_ros.offline.plot import read_any_estimate, write_png
+
+    try:
+        write_png(read_any_estimate(options.estimate), options.png, options.dpi)
+    except InertidError as error:
+        print(f"inertid plot: {error}", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,102 @@
+"""`inertid replay`: recordings through the same chain as the node's."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from inertid_ros.offline.replay import Plan
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "replay",
+        help="identify from recordings",
+        description="Replay bags through the same chain as the node's, far faster than they were recorded, and write "
+        "estimate.json, predictions.mcap and report.html. A bag that begins at most 10 s after the end of the one "
+        "before continues it. Others are recordings of their own: they are replayed in parallel, each into a "
+        "directory of its own, and what they tell of the load is added up in estimate.json.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("bags", nargs="+", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
+    parser.add_argument("--params", type=Path, metavar="FILE", help="parameter file of the node (default: defaults)")
+    parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: robot_description in the bag)")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", required=True, help="directory for what is written")
+    add_remap(parser)
+    parser.add_argument("--jobs", type=int, metavar="N", help="recordings at the same time (default: one a processor)")
+    parser.set_defaults(run=run)
+
+
+def add_remap(parser: argparse.ArgumentParser) -> None:
+    """Add the option for topics with other names."""
+    parser.add_argument(
+        "--remap",
+        action="append",
+        default=[],
+        metavar="NAME:=TOPIC",
+        help="topic for joint_states, wrench or robot_description, such as wrench:=/ft_sensor/wrench; can be repeated",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Replay; 0 if everything went well, 1 if something is left out or wrong."""
+    from inertid_ros.cli.replay_view import ReplayProgress, print_outcome
+    from inertid_ros.core.errors import InertidError
+    from inertid_ros.offline.recordings import find_recordings, replay_recordings
+
+    try:
+        plan = make_plan(options)
+        recordings = find_recordings(options.bags, plan)
+        with ReplayProgress(recordings) as progress:
+            outcome = replay_recordings(recordings, plan, options.output, progress.advance, options.jobs)
+    except InertidError as error:
+        sys.stderr.write(f"inertid replay: {one_line(error)}\n")
+        return 1
+    for line in outcome.trouble:
+        sys.stderr.write(f"inertid replay: {one_line(line)}\n")
+    print_outcome(outcome, options.output)
+    return 1 if outcome.trouble else 0
+
+
+def make_plan(options: argparse.Namespace) -> Plan:
+    """Read what the options name.
+
+    Raises:
+        InertidError: if a file cannot be used.
+    """
+    from inertid_ros.core.settings import Settings
+    from inertid_ros.offline.parameter_file import read_settings
+    from inertid_ros.offline.provenance import hash_file
+    from inertid_ros.offline.replay import Plan
+    from inertid_ros.offline.topics import Topics
+
+    settings = Settings() if options.params is None else read_settings(options.params)
+    return Plan(
+        settings=settings,
+        topics=Topics.from_remappings(options.remap),
+        description=read_description(options.urdf or (Path(settings.urdf) if settings.urdf else None)),
+        settings_sha256="" if options.params is None else hash_file(options.params),
+    )
+
+
+def read_description(path: Path | None) -> str:
+    """Text of a URDF, empty for none; FileAccessError if it cannot be read."""
+    from inertid_ros.core.errors import FileAccessError
+
+    if path is None:
+        return ""
+    try:
+        return path.expanduser().read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileAccessError(f"robot description '{path}' cannot be read: {error.strerror}; check --urdf") from None
+    except UnicodeDecodeError:
+        raise FileAccessError(f"robot description '{path}' is not text: name a URDF with --urdf") from None
+
+
+def one_line(message: object) -> str:
+    """A message without line breaks."""
+    return " ".join(str(message).split())

@@ -1,0 +1,93 @@
+"""`inertid validate`: an estimate against a recording it was not made from."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inertid_ros.cli.replay import add_remap, one_line, read_description
+
+if TYPE_CHECKING:
+    from inertid_ros.offline.replay import Plan
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "validate",
+        help="see how well an estimate predicts another recording",
+        description="Predict the wrenches of bags with the frozen parameters of an estimate.json, and print what is "
+        "left: rms, and relative to the rms of the wrench less the bias. The bias of the sensor is fitted to the bags. "
+        "Settings and topics are those of the replay.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("estimate", type=Path, metavar="ESTIMATE", help="estimate.json, or the directory it is in")
+    parser.add_argument("bags", nargs="+", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
+    parser.add_argument("--params", type=Path, metavar="FILE", help="parameter file (default: as in the replay)")
+    parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: robot_description in the bag)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_remap(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Validate; 0 if everything went well, 1 if something is wrong."""
+    from inertid_ros.core.errors import InertidError
+    from inertid_ros.offline.estimate_json import format_json
+    from inertid_ros.offline.validate import validate
+
+    path = options.estimate / "estimate.json" if options.estimate.is_dir() else options.estimate
+    try:
+        validation = validate(path, options.bags, _make_plan(options, path), lambda _: None)
+    except InertidError as error:
+        sys.stderr.write(f"inertid validate: {one_line(error)}\n")
+        return 1
+    for line in validation.notes:
+        sys.stderr.write(f"inertid validate: {one_line(line)}\n")
+    if options.json:
+        sys.stdout.write(format_json(validation.list_all()) + "\n")
+    else:
+        _print_table(validation.list_all())
+    return 1 if validation.notes else 0
+
+
+def _make_plan(options: argparse.Namespace, path: Path) -> Plan:
+    """Settings and topics of the replay, unless the options name others."""
+    from inertid_ros.offline.estimate_json import read_document, read_settings_of, read_topics_of
+    from inertid_ros.offline.parameter_file import read_settings
+    from inertid_ros.offline.replay import Plan
+    from inertid_ros.offline.topics import Topics
+
+    document = read_document(path)
+    settings = read_settings_of(document) if options.params is None else read_settings(options.params)
+    topics = Topics.from_remappings(options.remap) if options.remap else read_topics_of(document)
+    urdf = options.urdf or (Path(settings.urdf) if settings.urdf else None)
+    return dataclasses.replace(Plan(), settings=settings, topics=topics, description=read_description(urdf))
+
+
+def _print_table(content: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    for heading in ("channel", "rms of wrench", "rms of residual", "relative", "relative, bias of the estimate"):
+        table.add_column(heading, justify="right")
+    urdf = content["urdf"]
+    if urdf is not None:
+        table.add_column("relative, by the URDF", justify="right")
+
+    def describe(name: str, entry: dict[str, Any], others: list[dict[str, Any]]) -> None:
+        sizes = [f"{entry[key]:.4f}" if key in entry else "" for key in ("measured_rms", "rms")]
+        relative = [f"{100.0 * item['relative_rms']:.2f} %" for item in (entry, *others)]
+        table.add_row(name, *sizes, *relative)
+
+    others = [content["own_bias"]] + ([] if urdf is None else [urdf])
+    for name, entry in content["channels"].items():
+        describe(name, entry, [item["channels"][name] for item in others])
+    for name in ("force", "torque"):
+        describe(name, content[name], [item[name] for item in others])
+    describe("overall", {"relative_rms": content["relative_rms"]}, others)
+    Console().print(table)

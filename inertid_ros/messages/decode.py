@@ -1,0 +1,171 @@
+"""Serialised joint states and wrenches to blocks of samples.
+
+Whatever a cached layout does not cover (another encoding, bytes that do not add up, a layout on which the full decoder
+of the middleware or the bag library disagrees) goes through that full decoder, message by message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
+from inertid_ros.messages.cdr_layout import Layout, LayoutError, Records, learn_joint_state, learn_wrench_stamped, stack
+
+Deserialise = Callable[[bytes], Any]
+"""Full decoder of one type of message; raises whatever it likes on bytes that it cannot read."""
+
+Block = TypeVar("Block", JointBlock, WrenchBlock)
+
+LAYOUT_LIMIT = 16
+"""Layouts remembered; a topic with more publishers than this is decoded all the same, but slowly."""
+
+
+class StreamDecoder(Generic[Block]):
+    """Collects the messages of one topic and hands them out as blocks, in the order they came.
+
+    Attributes:
+        undecodable: how many messages could not be read at all.
+    """
+
+    def __init__(
+        self,
+        deserialise: Deserialise,
+        learn: Callable[[bytes], Layout],
+        from_records: Callable[[Layout, Records], Block],
+        from_message: Callable[[Any], Block],
+    ) -> None:
+        """Decode by layout with `learn` and `from_records`, else with `deserialise` and `from_message`."""
+        self._decode_fully = deserialise
+        self._learn = learn
+        self._from_records: Callable[[Layout, Records], Block] = from_records
+        self._from_message: Callable[[Any], Block] = from_message
+        self._layouts: dict[int, Layout] = {}
+        self._layout: Layout | None = None
+        self._run: list[bytes] = []
+        self._blocks: list[Block] = []
+        self.undecodable = 0
+
+    def add(self, data: bytes) -> None:
+        """Take one serialised message."""
+        if self._layout is None or not self._layout.matches(data):
+            self._end_run()
+            self._layout = self._find_layout(data)
+        if self._layout is not None:
+            self._run.append(data)
+
+    def add_all(self, messages: Sequence[bytes]) -> None:
+        """Take serialised messages; those that all look alike are compared at once."""
+        self._end_run()
+        layout = self._layouts.get(len(messages[0])) if messages else None
+        if layout is not None and layout.matches_all(messages):
+            self._layout, self._run = layout, list(messages)
+            return
+        for data in messages:
+            self.add(data)
+
+    def take(self) -> list[Block]:
+        """Return what was added since the last call."""
+        self._end_run()
+        blocks, self._blocks = self._blocks, []
+        return blocks
+
+    def _end_run(self) -> None:
+        if self._run and self._layout is not None:
+            self._blocks.append(self._from_records(self._layout, stack(self._layout, self._run)))
+            self._run = []
+
+    def _find_layout(self, data: bytes) -> Layout | None:
+        layout = self._layouts.get(len(data))
+        if layout is not None and layout.matches(data):
+            return layout
+        message = self._deserialise(data)
+        if message is None:
+            return None
+        layout = self._learn_checked(data, message)
+        if layout is None:
+            self._blocks.append(self._from_message(message))
+        elif len(self._layouts) < LAYOUT_LIMIT or len(data) in self._layouts:
+            self._layouts[len(data)] = layout
+        return layout
+
+    def _deserialise(self, data: bytes) -> Any:
+        try:
+            return self._decode_fully(data)
+        except Exception:  # noqa: BLE001 - RMWError, MemoryError, UnicodeDecodeError: unreadable all the same
+            self.undecodable += 1
+            return None
+
+    def _learn_checked(self, data: bytes, message: Any) -> Layout | None:
+        try:
+            layout = self._learn(data)
+        except LayoutError:
+            return None
+        by_layout = self._from_records(layout, stack(layout, [data]))
+        return layout if same_block(by_layout, self._from_message(message)) else None
+
+
+def joint_decoder(deserialise: Deserialise) -> StreamDecoder[JointBlock]:
+    """Return a decoder of sensor_msgs/JointState."""
+    return StreamDecoder(deserialise, learn_joint_state, _joints_from_records, _joints_from_message)
+
+
+def wrench_decoder(deserialise: Deserialise) -> StreamDecoder[WrenchBlock]:
+    """Return a decoder of geometry_msgs/WrenchStamped."""
+    return StreamDecoder(deserialise, learn_wrench_stamped, _wrenches_from_records, _wrenches_from_message)
+
+
+def same_block(first: JointBlock | WrenchBlock, second: JointBlock | WrenchBlock) -> bool:
+    """Tell whether two blocks hold the same, NaN being equal to itself."""
+    return all(_same(one, other) for one, other in zip(first, second, strict=True))
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.shape == other.shape and one.tobytes() == other.tobytes()
+    return type(one) is type(other) and bool(one == other)
+
+
+def _stamps(records: Records) -> IntArray:
+    return np.asarray(records["sec"].astype(np.int64) * 1_000_000_000 + records["nanosec"])
+
+
+def _numbers(records: Records, field: str) -> FloatArray:
+    return np.ascontiguousarray(records[field], dtype=np.float64)
+
+
+def _joints_from_records(layout: Layout, records: Records) -> JointBlock:
+    return JointBlock(
+        names=layout.strings[1:],
+        stamps=_stamps(records),
+        positions=_numbers(records, "position"),
+        velocities=_numbers(records, "velocity") if layout.lengths[1] else None,
+    )
+
+
+def _joints_from_message(message: Any) -> JointBlock:
+    return JointBlock(
+        names=tuple(message.name),
+        stamps=_stamp_of(message),
+        positions=np.array([message.position], dtype=np.float64),
+        velocities=np.array([message.velocity], dtype=np.float64) if len(message.velocity) else None,
+    )
+
+
+def _wrenches_from_records(layout: Layout, records: Records) -> WrenchBlock:
+    return WrenchBlock(frame=layout.strings[0], stamps=_stamps(records), wrenches=_numbers(records, "wrench"))
+
+
+def _wrenches_from_message(message: Any) -> WrenchBlock:
+    force, torque = message.wrench.force, message.wrench.torque
+    wrench = [force.x, force.y, force.z, torque.x, torque.y, torque.z]
+    return WrenchBlock(
+        frame=message.header.frame_id, stamps=_stamp_of(message), wrenches=np.array([wrench], dtype=np.float64)
+    )
+
+
+def _stamp_of(message: Any) -> IntArray:
+    stamp = message.header.stamp
+    return np.array([stamp.sec * 1_000_000_000 + stamp.nanosec], dtype=np.int64)

@@ -1,0 +1,1 @@
+"""Offline tools over recordings: replay, report, validation, excitation. They know no ROS."""

@@ -1,0 +1,135 @@
+"""The search for the motion that tells most of a load: D-optimal, from several random starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from inertid_ros.core.errors import RobotDescriptionError
+from inertid_ros.core.records import FloatArray
+from inertid_ros.offline.excite.candidate import CandidateSpace
+from inertid_ros.offline.excite.load_information import LoadInformation, log_determinant
+from inertid_ros.offline.excite.motion_limits import MotionLimits
+from inertid_ros.sim.multisine import LIMIT_MARGIN, make_fine_grid
+from inertid_ros.sim.windowed_sines import WindowedSines
+
+SAMPLES = 4_500_000
+"""Samples whose dynamics are computed in a search, all candidates together: about a minute."""
+
+_DRAWN = 300
+_STAGES = ((8, 0.3), (3, 0.3), (1, 0.4))
+"""How many of the best go on, and the share of all candidates that they then have together."""
+_DIFFERENCE = 1e-6
+_OVERLOAD = 1e3
+_HALVINGS = 30
+
+
+class _Found(NamedTuple):
+    cost: float
+    candidate: FloatArray
+
+
+class _ExhaustedError(Exception):
+    """All candidates of a descent have been valued."""
+
+
+def _get_cost(found: _Found) -> float:
+    return found.cost
+
+
+class MotionSearch:
+    """Looks for the motion of a given length that brings most information, within the limits."""
+
+    def __init__(
+        self,
+        information: LoadInformation,
+        limits: MotionLimits,
+        duration: float,
+        candidates: int | None = None,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """Set up a search.
+
+        Args:
+            information: that motions bring.
+            limits: of the joints.
+            duration: of the motion, seconds.
+            candidates: how many motions to value; None for as many as take about a minute.
+            on_progress: called with the number of motions valued since the last call.
+        """
+        self._information = information
+        self._limits = limits
+        self._space = CandidateSpace(limits.joints, duration)
+        self.candidates = SAMPLES // self._space.points if candidates is None else candidates
+        self._on_progress = on_progress
+
+    def run(self, seed: int = 0) -> WindowedSines:
+        """Search, and return the best motion found, which holds all limits; the same for the same seed.
+
+        Raises:
+            RobotDescriptionError: if the motors cannot even hold the arm where the search ended.
+        """
+        random = np.random.default_rng(seed)
+        found = [self._value(self._space.draw(random)) for _ in range(_DRAWN)]
+        self._report(_DRAWN)
+        left = self.candidates - _DRAWN
+        for count, share in _STAGES:
+            best = sorted(found, key=_get_cost)[:count]
+            found = [self._improve(item, int(share * left / count)) for item in best]
+        return self._hold_efforts(self._space.build(found[0].candidate))
+
+    def _report(self, count: int) -> None:
+        if self._on_progress is not None:
+            self._on_progress(count)
+
+    def _value(self, candidate: FloatArray) -> _Found:
+        """Less the log-determinant of the information, plus a penalty where a motor is asked for too much."""
+        value = self._information.evaluate(self._space.sample(candidate), self._space.step)
+        overload = np.maximum(np.abs(value.efforts) / self._limits.effort - LIMIT_MARGIN, 0.0).max()
+        return _Found(_OVERLOAD * overload**2 - log_determinant(value.information), candidate)
+
+    def _improve(self, start: _Found, candidates: int) -> _Found:
+        """Descend until so many candidates have been valued, or nothing gets better."""
+        best, left = start, candidates
+        steps = _DIFFERENCE * np.eye(self._space.dimension)
+
+        def value_with_gradient(candidate: FloatArray) -> tuple[float, FloatArray]:
+            nonlocal best, left
+            if left <= len(steps):
+                raise _ExhaustedError
+            found = self._value(candidate)
+            best = min(best, found, key=_get_cost)
+            gradient = np.array([self._value(candidate + step).cost - found.cost for step in steps]) / _DIFFERENCE
+            left -= 1 + len(steps)
+            self._report(1 + len(steps))
+            return found.cost, gradient
+
+        try:
+            minimize(value_with_gradient, start.candidate, jac=True, method="L-BFGS-B", options={"maxiter": candidates})
+        except _ExhaustedError:
+            pass
+        self._report(left)
+        return best
+
+    def _hold_efforts(self, motion: WindowedSines) -> WindowedSines:
+        """Make a motion smaller until the motors can do it."""
+        if self._can_do(motion):
+            return motion
+        if not self._can_do(motion.scaled(0.0)):
+            raise RobotDescriptionError(
+                "no motion was found that the motors can do: raise the effort limits, or narrow the joint ranges to "
+                "where the motors can hold the arm"
+            )
+        low, high = 0.0, 1.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if self._can_do(motion.scaled(middle)) else (low, middle)
+        return motion.scaled(low)
+
+    def _can_do(self, motion: WindowedSines) -> bool:
+        times = make_fine_grid(motion)
+        efforts = self._information.evaluate(motion.at(times), float(times[1])).efforts
+        return bool(np.all(np.abs(efforts) <= self._limits.effort))

@@ -1,0 +1,247 @@
+"""Many bags: which belong together, each on its own in a process, and what they tell together."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from inertid_ros.core.errors import FileAccessError, InertidError, RecordingError
+from inertid_ros.core.stamps import CONTINUITY
+from inertid_ros.offline.bag_reader import Bag
+from inertid_ros.offline.estimate_json import make_document, write_json
+from inertid_ros.offline.mcap_writer import McapWrenchWriter
+from inertid_ros.offline.replay import Plan, Progress, Sink, replay_bags
+from inertid_ros.offline.summary import Summary, combine_estimates
+from inertid_ros.offline.trace import Trace
+
+PREDICTION_TOPICS = ("/inertid/load/wrench_predicted", "/inertid/load/wrench_residual")
+"""The same as those of the node."""
+
+_POLL = 0.2
+_OVERLAP = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Bags that are one recording, in order.
+
+    Attributes:
+        paths: of the bags.
+        messages: how many there are to replay, as far as that is known.
+    """
+
+    paths: tuple[Path, ...]
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run.
+
+    Attributes:
+        summaries: of the recordings that could be used.
+        document: what estimate.json holds.
+        trouble: what went wrong, a line each; empty if nothing did.
+    """
+
+    summaries: tuple[Summary, ...]
+    document: dict[str, Any]
+    trouble: tuple[str, ...]
+
+
+def find_recordings(paths: Sequence[Path], plan: Plan) -> list[Recording]:
+    """Sort bags into recordings: one that begins at most ten seconds after the end of the one before continues it."""
+    recordings: list[Recording] = []
+    end: int | None = None
+    for path in paths:
+        start, next_end, messages = _look_at(path, plan)
+        if end is not None and start is not None and -_OVERLAP <= start - end <= CONTINUITY:
+            before = recordings.pop()
+            recordings.append(Recording((*before.paths, path), before.messages + messages))
+        else:
+            recordings.append(Recording((path,), messages))
+        end = next_end
+    return recordings
+
+
+def replay_recordings(
+    recordings: Sequence[Recording], plan: Plan, output: Path, progress: Progress, processes: int | None = None
+) -> Outcome:
+    """Replay recordings and write their files, several in a directory each, and `estimate.json` of them all.
+
+    Args:
+        recordings: what to replay.
+        plan: how.
+        output: directory for the files; made if need be.
+        progress: is told how many messages were replayed since the last time.
+        processes: how many at once; as many as there are processors if None.
+
+    Raises:
+        InertidError: if nothing at all could be computed or written.
+    """
+    make_directory(output)
+    names = [""] if len(recordings) == 1 else [_name(index, recording) for index, recording in enumerate(recordings)]
+    tasks = list(zip(recordings, names, strict=True))
+    count = min(len(tasks), processes or os.cpu_count() or 1)
+    run = _run_here if count == 1 else _run_in_processes
+    results = run(tasks, plan, output, progress, count)
+    summaries = [result for result in results if isinstance(result, Summary)]
+    errors = [result for result in results if isinstance(result, InertidError)]
+    if not summaries:
+        raise errors[0]
+    trouble = [note for summary in summaries for note in summary.notes] + [f"left out: {error}" for error in errors]
+    estimate, contradiction = combine_estimates(summaries)
+    trouble += [contradiction] if contradiction else []
+    document = make_document(estimate, summaries, trouble, plan.topics)
+    write_json(output / "estimate.json", document)
+    return Outcome(tuple(summaries), document, tuple(trouble))
+
+
+def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, progress: Progress) -> Summary:
+    """Replay one recording and write its files into `output`/`name`.
+
+    Raises:
+        InertidError: if nothing could be computed.
+    """
+    directory = output / name
+    make_directory(directory)
+    writers: list[McapWrenchWriter] = []
+    failures: list[str] = []
+
+    def make_sink(frame: str) -> Sink | None:
+        try:
+            writers.append(McapWrenchWriter(directory / "predictions.mcap", PREDICTION_TOPICS, frame))
+        except FileAccessError as error:
+            failures.append(str(error))
+            return None
+        return writers[0]
+
+    try:
+        trace = replay_bags(recording.paths, plan, make_sink, progress)
+    finally:
+        failures += _close(writers)
+    failures += _write_report(trace, directory / "report.html")
+    summary = Summary.from_trace(trace, name)
+    summary = replace(summary, notes=summary.notes + tuple(failures))
+    if name:
+        write_json(directory / "estimate.json", make_document(summary.estimate, [summary], summary.notes, plan.topics))
+    return summary
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory that can be written to; FileAccessError if that cannot be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / f".probe.{os.getpid()}"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise FileAccessError(
+            f"directory '{path}' cannot be written to: {error.strerror}; name another one with -o"
+        ) from None
+
+
+_Task = tuple[Recording, str]
+_Result = Summary | InertidError
+
+
+def _run_here(tasks: Sequence[_Task], plan: Plan, output: Path, progress: Progress, _: int) -> list[_Result]:
+    return [_attempt(task, plan, output, progress) for task in tasks]
+
+
+def _run_in_processes(
+    tasks: Sequence[_Task], plan: Plan, output: Path, progress: Progress, processes: int
+) -> list[_Result]:
+    """Replay in processes of their own, which count messages in a number that they share."""
+    context = multiprocessing.get_context("spawn")
+    counter = context.Value("q", 0)
+    with ProcessPoolExecutor(processes, context, initializer=_share_counter, initargs=(counter,)) as pool:
+        futures = [pool.submit(_attempt_and_count, task, plan, output) for task in tasks]
+        pending: set[Future[_Result]] = set(futures)
+        seen = 0
+        while pending:
+            _, pending = wait(pending, timeout=_POLL, return_when=FIRST_COMPLETED)
+            now = int(counter.value)
+            progress(now - seen)
+            seen = now
+        return [_collect(future, task) for future, task in zip(futures, tasks, strict=True)]
+
+
+def _collect(future: Future[_Result], task: _Task) -> _Result:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        names = ", ".join(str(path) for path in task[0].paths)
+        return RecordingError(f"the process that replayed {names} was ended: give it more memory, or use --jobs 1")
+
+
+_counter: Any = None
+
+
+def _share_counter(counter: Any) -> None:
+    global _counter  # noqa: PLW0603 - the way to hand something to a process of a pool
+    _counter = counter
+
+
+def _attempt_and_count(task: _Task, plan: Plan, output: Path) -> _Result:
+    def count(messages: int) -> None:
+        with _counter.get_lock():
+            _counter.value += messages
+
+    return _attempt(task, plan, output, count)
+
+
+def _attempt(task: _Task, plan: Plan, output: Path, progress: Progress) -> _Result:
+    recording, name = task
+    try:
+        return replay_recording(recording, plan, output, name, progress)
+    except InertidError as error:
+        return _make_plain(error)
+
+
+def _make_plain(error: InertidError) -> InertidError:
+    """The same message in an error that any process can hand over."""
+    return RecordingError(str(error))
+
+
+def _close(writers: Sequence[McapWrenchWriter]) -> list[str]:
+    failures = []
+    for writer in writers:
+        try:
+            writer.close()
+        except FileAccessError as error:  # noqa: PERF203 - one at most
+            failures.append(str(error))
+    return failures
+
+
+def _write_report(trace: Trace, path: Path) -> list[str]:
+    """Write the report; returns what went wrong."""
+    from inertid_ros.offline.report import write_report
+
+    try:
+        write_report(trace, path)
+    except OSError as error:
+        return [f"'{path}' cannot be written: {error.strerror}; name another directory with -o, or make room"]
+    except InertidError as error:
+        return [str(error)]
+    return []
+
+
+def _look_at(path: Path, plan: Plan) -> tuple[int | None, int | None, int]:
+    """First and last time of recording [ns], None where they are not known, and the number of messages."""
+    try:
+        with Bag(path) as bag:
+            messages = bag.count(plan.topics)
+            return (bag.start, bag.end, messages) if bag.end else (None, None, messages)
+    except InertidError:
+        return None, None, 0
+
+
+def _name(index: int, recording: Recording) -> str:
+    return f"{index + 1:03d}_{recording.paths[0].stem}"

@@ -1,0 +1,61 @@
+"""Many recordings: information adds up, and processes change nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.bags import puma_messages, write_bag
+from support.chain import BAR
+
+from inertid_ros.core.settings import LoadSettings, Settings
+from inertid_ros.offline.recordings import Outcome, find_recordings, replay_recordings
+from inertid_ros.offline.replay import Plan
+from inertid_ros.offline.summary import combine_estimates
+
+PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load")))
+
+
+@pytest.fixture(scope="module")
+def bags(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("bags")
+    return [write_bag(folder / f"bag_{seed}", puma_messages(5.0, seed)) for seed in range(3)]
+
+
+def replay(bags: list[Path], output: Path, processes: int) -> Outcome:
+    counted: list[int] = []
+    recordings = find_recordings(bags, PLAN)
+    outcome = replay_recordings(recordings, PLAN, output, counted.append, processes)
+    assert sum(counted) == sum(recording.messages for recording in recordings)
+    return outcome
+
+
+def test_processes_change_nothing(bags: list[Path], tmp_path: Path) -> None:
+    one, two = replay(bags, tmp_path / "one", 1), replay(bags, tmp_path / "two", 2)
+    for name in ("parameters", "covariance"):
+        first, second = (np.array(outcome.document["load"][name]) for outcome in (one, two))
+        np.testing.assert_allclose(second, first, rtol=1e-9, atol=0.0)
+    assert [summary.directory for summary in two.summaries] == ["001_bag_0", "002_bag_1", "003_bag_2"]
+    for summary in two.summaries:
+        for file in ("estimate.json", "predictions.mcap", "report.html"):
+            assert (tmp_path / "two" / summary.directory / file).is_file()
+
+
+def test_information_matrices_add_up(bags: list[Path], tmp_path: Path) -> None:
+    outcome = replay(bags, tmp_path, 1)
+    combined, contradiction = combine_estimates(outcome.summaries)
+    information = [np.linalg.inv(summary.estimate.covariance) for summary in outcome.summaries]
+    vector = sum(
+        matrix @ summary.estimate.parameters for matrix, summary in zip(information, outcome.summaries, strict=True)
+    )
+    scale = np.sqrt(np.diag(combined.covariance))
+    expected = np.linalg.inv(sum(information))
+    np.testing.assert_allclose(
+        combined.covariance / np.outer(scale, scale), expected / np.outer(scale, scale), atol=1e-6
+    )
+    np.testing.assert_allclose(combined.parameters / scale, expected @ vector / scale, atol=1e-4)
+    assert contradiction == ""
+    assert np.all(np.abs(combined.parameters - BAR) <= 5.0 * scale)
+    single = min(summary.estimate.covariance[0, 0] for summary in outcome.summaries)
+    assert combined.covariance[0, 0] < single

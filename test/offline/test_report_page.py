@@ -1,0 +1,167 @@
+"""The page as a file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.report_traces import puma_trace
+
+from inertid_ros.core.errors import FileAccessError
+from inertid_ros.core.health import HealthItem
+from inertid_ros.core.settings import iterate_settings
+from inertid_ros.offline.report import write_report
+from inertid_ros.offline.report.markup import Html, bullets, element, table
+from inertid_ros.offline.report.page import make_page
+from inertid_ros.offline.trace import Trace, TraceEvent
+
+NASTY = "<script>alert('x')</script>&\"</td>"
+PLOTS = ("body", "convergence", "states", "deviations", "wrenches", "residual", "spectrum", "distribution")
+
+
+class Outline(HTMLParser):
+    """Tags that are not closed, and all addresses that a browser would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href", "srcset", "data")]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def without_library(page: str) -> str:
+    """The page but for the script of the plotting library."""
+    start = page.index("<script>")
+    return page[:start] + page[page.index("</head>") :]
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return make_page(puma_trace())
+
+
+def test_page_is_well_formed_and_fetches_nothing(page: str) -> None:
+    outline = Outline()
+    outline.feed(page)
+    assert not outline.open
+    assert outline.addresses
+    assert all(address.startswith("#") for address in outline.addresses)
+    assert "default-src 'none'" in page
+    assert "connect-src" not in page.split("</head>", maxsplit=1)[0].split("<script>", maxsplit=1)[0]
+
+
+def test_verdict_comes_first_and_all_plots_are_there(page: str) -> None:
+    text = without_library(page)
+    assert text.index("Trust it") < text.index("plot-convergence")
+    for name in PLOTS:
+        assert f'id="plot-{name}"' in text
+
+
+def test_the_library_is_in_the_page_once_and_offers_no_upload(page: str) -> None:
+    assert page.count("plotly.js v") == 1
+    assert without_library(page).count("sendChartToCloud") == len(PLOTS)
+
+
+def test_everything_that_matters_is_said(page: str) -> None:
+    text = without_library(page)
+    assert all(info.name in text for info in iterate_settings())
+    for word in ("/joint_states", "/wrench", "jitter", "longest gap", "skew", "no peak is lost", "1" * 64, "0" * 64):
+        assert word in text
+
+
+def test_the_same_replay_gives_the_same_bytes(page: str) -> None:
+    assert make_page(puma_trace()) == page
+
+
+def test_text_from_outside_is_escaped() -> None:
+    trace = puma_trace()
+    item = HealthItem(NASTY, "gap", "warning", 1, 1, 2, NASTY, NASTY, NASTY)
+    nasty = replace(
+        trace,
+        sensor_frame=NASTY,
+        joint_names=(NASTY,),
+        notes=(NASTY,),
+        health=(item,),
+        events=(TraceEvent(1.0, "load_changed", NASTY),),
+        topics=tuple(replace(topic, topic=NASTY) for topic in trace.topics),
+        estimate=replace(trace.estimate, sensor_frame=NASTY),
+        origin=replace(trace.origin, versions={NASTY: NASTY}),
+    )
+    text = make_page(nasty)
+    assert "alert('x')</script>" not in text
+    assert "<script>alert" not in text
+    outline = Outline()
+    outline.feed(text)
+    assert not outline.open
+
+
+def test_a_replay_without_any_data_still_gives_a_report(tmp_path: Path) -> None:
+    write_report(empty_trace(), tmp_path / "report.html")
+    text = without_library((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "Nothing was identified." in text
+    assert 'id="plot-' not in text
+
+
+def test_a_recording_too_short_for_a_spectrum_says_so() -> None:
+    trace = puma_trace()
+    spectrum = replace(trace.spectrum, frequencies=np.empty(0), density=np.empty((0, 6)), segments=0)
+    assert "too short for a spectrum" in make_page(replace(trace, spectrum=spectrum))
+
+
+def test_events_that_are_not_shown_are_counted() -> None:
+    events = tuple(TraceEvent(0.01 * n, "load_changed", "again") for n in range(300))
+    text = make_page(replace(puma_trace(), events=events))
+    assert "100 more are not listed" in text
+    assert "Of 300 events the first 100 are drawn" in text
+
+
+def test_the_size_is_bounded_by_the_trace(page: str) -> None:
+    assert len(without_library(page)) < 2_500_000
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileAccessError, match=re.escape("nowhere")):
+        write_report(puma_trace(), tmp_path / "nowhere" / "report.html")
+
+
+def test_markup_escapes_all_but_markup() -> None:
+    assert element("p", "a<b", Html("<i>c</i>")) == "<p>a&lt;b<i>c</i></p>"
+    assert "<td>&lt;</td>" in table(("x",), [("<",)])
+    assert bullets(["&"]) == "<ul><li>&amp;</li></ul>"
+
+
+def empty_trace() -> Trace:
+    """What is left of a replay in which no wrench could be used."""
+    trace = puma_trace()
+    nothing = np.empty((0, 6))
+    convergence = replace(
+        trace.convergence,
+        times=np.empty(0),
+        parameters=np.empty((0, 10)),
+        deviations=np.empty((0, 10)),
+        states=np.empty((0, 10), dtype=np.int8),
+        bias=nothing,
+        bias_deviations=nothing,
+        modes=np.empty(0, dtype=np.int8),
+    )
+    return replace(
+        trace,
+        duration=0.0,
+        convergence=convergence,
+        events=(),
+        topics=(),
+        statistics=replace(trace.statistics, count=0),
+        estimate=replace(trace.estimate, rows=0, stamp=0, mode="waiting", states=("not excited yet",) * 10),
+        origin=replace(trace.origin, first_stamp=0, last_stamp=0),
+    )

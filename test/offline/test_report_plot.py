@@ -1,0 +1,100 @@
+"""`inertid plot`: a picture of an estimate."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.report_traces import puma_trace
+
+from inertid_ros.cli.main import main
+from inertid_ros.core.load_chain import LoadEstimate
+from inertid_ros.estimate_file import Provenance, SavedEstimate, write_estimate
+from inertid_ros.offline.estimate_json import FORMAT, VERSION, format_json, list_load
+from inertid_ros.offline.plot import outline, read_any_estimate
+
+
+def write_json_estimate(path: Path, estimate: LoadEstimate) -> Path:
+    document = {"format": FORMAT, "version": VERSION, "load": list_load(estimate)}
+    path.write_text(format_json(document), encoding="utf-8")
+    return path
+
+
+def png_size(path: Path) -> tuple[int, int]:
+    content = path.read_bytes()
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", content[16:24])
+    return width, height
+
+
+@pytest.fixture
+def estimate_json(tmp_path: Path) -> Path:
+    return write_json_estimate(tmp_path / "estimate.json", puma_trace().estimate)
+
+
+def test_an_estimate_of_a_replay_becomes_a_picture(estimate_json: Path, tmp_path: Path) -> None:
+    assert main(["plot", str(estimate_json), "--png", str(tmp_path / "a.png"), "--dpi", "100"]) == 0
+    assert png_size(tmp_path / "a.png") == (900, 620)
+
+
+def test_a_saved_estimate_of_the_node_is_the_same_to_draw(estimate_json: Path, tmp_path: Path) -> None:
+    estimate = puma_trace().estimate
+    provenance = Provenance("0" * 64, "ft_sensor", "on_load", "filtered", (0.0, 0.0, -9.81), 1, 2, 3, 4)
+    saved = SavedEstimate(
+        provenance, estimate.parameters, estimate.covariance, estimate.feasible, estimate.states, estimate.bias,
+        estimate.bias_covariance, None,
+    )  # fmt: skip
+    write_estimate(tmp_path / "saved.yaml", saved)
+    from_yaml, from_json = read_any_estimate(tmp_path / "saved.yaml"), read_any_estimate(estimate_json)
+    assert from_yaml.states == from_json.states
+    np.testing.assert_array_equal(from_yaml.parameters, from_json.parameters)
+    np.testing.assert_array_equal(from_yaml.covariance, from_json.covariance)
+    assert main(["plot", str(tmp_path / "saved.yaml"), "--png", str(tmp_path / "b.png")]) == 0
+    assert png_size(tmp_path / "b.png") == (1800, 1240)
+
+
+@pytest.mark.parametrize("missing", ["load", "states", "parameters", "covariance"])
+def test_a_file_that_lacks_something_is_refused_by_name(
+    missing: str, estimate_json: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(estimate_json.read_text(encoding="utf-8"))
+    (document if missing == "load" else document["load"]).pop(missing)
+    estimate_json.write_text(json.dumps(document), encoding="utf-8")
+    assert main(["plot", str(estimate_json), "--png", str(tmp_path / "a.png")]) == 1
+    message = capsys.readouterr().err
+    assert f"'{missing}'" in message
+    assert message.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["missing.json", "missing.yaml"])
+def test_a_file_that_is_not_there_is_named(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plot", str(tmp_path / name), "--png", str(tmp_path / "a.png")]) == 1
+    assert name in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_is_named(
+    estimate_json: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plot", str(estimate_json), "--png", str(tmp_path / "nowhere" / "a.png")]) == 1
+    assert "nowhere" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("dpi", ["0", "-3", "100000", "x"])
+def test_a_resolution_that_makes_no_picture_is_refused(dpi: str, estimate_json: Path, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        main(["plot", str(estimate_json), "--png", str(tmp_path / "a.png"), f"--dpi={dpi}"])
+
+
+def test_outline_is_the_shadow_of_the_ellipsoid() -> None:
+    generator = np.random.default_rng(11)
+    axes = np.linalg.qr(generator.normal(size=(3, 3)))[0]
+    semi_axes = np.array([1.0, 2.0, 4.0])
+    points = generator.normal(size=(200_000, 3))
+    points = points / np.linalg.norm(points, axis=1)[:, None] * semi_axes @ axes.T
+    shadow = outline((axes * semi_axes**2 @ axes.T)[:2, :2])
+    for angle in np.linspace(0.0, np.pi, 7):
+        direction = np.array([np.cos(angle), np.sin(angle)])
+        assert (direction @ shadow).max() == pytest.approx((points[:, :2] @ direction).max(), rel=2e-3)

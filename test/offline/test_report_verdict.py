@@ -1,0 +1,158 @@
+"""What the report says in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.report_traces import free_motion_trace, puma_trace, static_poses_trace
+
+from inertid_ros.core.convention import Finding
+from inertid_ros.core.health import HealthItem
+from inertid_ros.offline.report.verdict import Verdict, advise_on_turning, join_words, judge, list_times
+from inertid_ros.offline.trace import Trace, TraceEvent
+
+KNOWN = ("known",) * 10
+
+
+def say(verdict: Verdict, subject: str) -> str:
+    return " ".join(sentence.text for sentence in verdict.sentences if sentence.subject == subject)
+
+
+def with_states(trace: Trace, states: tuple[str, ...]) -> Trace:
+    return replace(trace, estimate=replace(trace.estimate, states=states))  # type: ignore[arg-type]
+
+
+def test_a_well_excited_load_is_to_be_trusted() -> None:
+    trace = puma_trace()
+    verdict = judge(trace)
+    assert verdict.grade == "good"
+    assert verdict.headline == "Trust it: mass, centre of mass and inertia are known."
+    assert say(verdict, "Mass").startswith("1.80")
+    assert say(verdict, "Mass").endswith("kg: trust it.")
+    assert "60.0" in say(verdict, "Centre of mass")
+    assert "changed once" in say(verdict, "Load")
+    assert "once (at 2" in say(verdict, "Contacts")
+
+
+def test_inertia_that_is_not_excited_gets_advice() -> None:
+    verdict = judge(static_poses_trace())
+    assert verdict.grade == "caution"
+    assert verdict.headline == "Mass and centre of mass: trust them. Inertia: not yet."
+    assert "0.93" in say(verdict, "Mass")
+    advice = "not excited. To do: swing the sensor back and forth faster about its x, y and z axes"
+    assert say(verdict, "Inertia").startswith(advice)
+
+
+def test_states_of_a_mixed_inertia_are_named() -> None:
+    trace = free_motion_trace()
+    states = (*("known",) * 4, "known", "known", "uncertain", "known", "known", "not excited yet")
+    text = say(judge(with_states(trace, states)), "Inertia")
+    assert text.startswith("Ixx, Ixy, Iyy and Iyz known; Ixz uncertain; Izz not excited yet.")
+    assert "about its z axis" in text
+
+
+@pytest.mark.parametrize(
+    ("weak", "axes"),
+    [
+        (("Ixx",), "x axis"),
+        (("Ixx", "Izz", "Ixy"), "x and z axes"),
+        (("Ixy",), "x and y axes"),
+        (("Iyz",), "y and z axes"),
+    ],
+)
+def test_advice_names_the_axes_that_would_show_what_is_missing(weak: tuple[str, ...], axes: str) -> None:
+    names = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+    states = [*KNOWN[:4], *("uncertain" if name in weak else "known" for name in names)]
+    assert f"about its {axes}, with" in advise_on_turning(states, ["a", "b", "c", "d"])
+    assert advise_on_turning(states, ["a", "b", "c", "d"]).endswith("(b, c, d)")
+
+
+def test_an_error_in_the_convention_is_worse_than_any_precision() -> None:
+    trace = puma_trace()
+    finding = Finding("error", "mirrored", "the frame is mirrored")
+    verdict = judge(replace(trace, estimate=replace(trace.estimate, findings=(finding,))))
+    assert verdict.grade == "bad"
+    assert verdict.headline.startswith("Do not use these numbers")
+    assert "the frame is mirrored" in say(verdict, "Wrench")
+
+
+def test_unknown_sign_is_an_error() -> None:
+    trace = puma_trace()
+    verdict = judge(replace(trace, estimate=replace(trace.estimate, sign=None)))
+    assert verdict.grade == "bad"
+    assert "load.wrench_sign" in say(verdict, "Wrench")
+
+
+def test_trouble_with_the_input_lowers_the_grade_and_names_the_remedy() -> None:
+    item = HealthItem("wrench", "gap", "warning", 3, 1, 2, "", "no sample", "look for lost messages")
+    verdict = judge(replace(puma_trace(), health=(item,)))
+    assert verdict.grade == "caution"
+    assert say(verdict, "Input wrench") == "no sample (3 times). To do: look for lost messages."
+
+
+def test_errors_come_before_warnings_and_what_is_left_out_is_counted() -> None:
+    gaps = [HealthItem("wrench", f"w{n}", "warning", 1, 1, 2, "", f"warning {n}", "x") for n in range(6)]
+    error = HealthItem("joint_states", "e", "error", 1, 1, 2, "", "an error", "y")
+    verdict = judge(replace(puma_trace(), health=(*gaps, error)))
+    subjects = [sentence.subject for sentence in verdict.sentences if sentence.subject.startswith("Input")]
+    assert subjects == ["Input joint_states", *["Input wrench"] * 3, "Input"]
+    assert "3 more kinds" in say(verdict, "Input")
+
+
+def test_notes_of_the_replay_are_passed_on() -> None:
+    assert say(judge(replace(puma_trace(), notes=("the bag is cut",))), "Recording") == "the bag is cut"
+
+
+def test_without_a_row_nothing_was_identified() -> None:
+    trace = puma_trace()
+    verdict = judge(replace(trace, estimate=replace(trace.estimate, rows=0)))
+    assert (verdict.grade, verdict.headline) == ("bad", "Nothing was identified.")
+
+
+def test_no_excitation_at_all() -> None:
+    trace = puma_trace()
+    trace = replace(trace, estimate=replace(trace.estimate, covariance=np.eye(10) * 100.0))
+    verdict = judge(with_states(trace, ("not excited yet",) * 10))
+    assert verdict.grade == "bad"
+    assert verdict.headline.startswith("Not enough motion")
+    assert "not excited" in say(verdict, "Mass")
+
+
+def test_nothing_carried_is_said_so() -> None:
+    trace = puma_trace()
+    trace = replace(trace, estimate=replace(trace.estimate, parameters=np.full(10, 1e-9)))
+    verdict = judge(with_states(trace, KNOWN))
+    assert "nothing is carried" in say(verdict, "Mass")
+    assert "nothing is carried" in say(verdict, "Inertia")
+
+
+def test_a_bad_fit_is_told_in_multiples_of_the_noise() -> None:
+    trace = puma_trace()
+    assert "5 times" in say(judge(replace(trace, estimate=replace(trace.estimate, misfit=25.0))), "Fit")
+    assert "times" not in say(judge(replace(trace, estimate=replace(trace.estimate, misfit=2.0))), "Fit")
+
+
+def test_fit_is_the_median_of_the_peaks() -> None:
+    trace = puma_trace()
+    low, high = np.zeros((5, 6)), np.zeros((5, 6))
+    high[:4, 0] = [0.3, 0.1, 0.2, 50.0]
+    low[:4, 3] = [-0.003, -0.001, -0.002, -5.0]
+    low[4] = high[4] = np.nan
+    wrenches = replace(trace.wrenches, residual=replace(trace.wrenches.residual, low=low, high=high))
+    assert "agree to 0.25 N and 2.5 mNm" in say(judge(replace(trace, wrenches=wrenches)), "Fit")
+
+
+def test_bias_jumps_are_a_caution() -> None:
+    trace = puma_trace()
+    verdict = judge(replace(trace, events=(TraceEvent(3.0, "bias_changed", "the bias has changed"),)))
+    assert verdict.grade == "caution"
+    assert "once (at 3.0 s)" in say(verdict, "Sensor")
+
+
+def test_words_and_times_are_joined_as_people_do() -> None:
+    assert join_words(["x"]) == "x"
+    assert join_words(["x", "y", "z"]) == "x, y and z"
+    assert list_times([1.0, 2.0]) == "at 1.0, 2.0 s"
+    assert list_times([1.0, 2.0, 3.0, 4.0, 5.0]) == "at 1.0, 2.0, 3.0, 4.0, … s"

@@ -1,0 +1,52 @@
+"""Traces for the tests of the report, each made once."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from inertid_ros.core.load_chain import LoadChain
+from inertid_ros.core.robot import Robot
+from inertid_ros.core.settings import LoadSettings, Settings
+from inertid_ros.offline.trace import Trace
+from inertid_ros.sim.motion import Hold, Repeat, Sequence, there_and_back
+from inertid_ros.sim.paper_moves import paper_puma_move
+from support.chain import BAR, make_chain, push_force, simulate_puma
+from support.recordings import read_load_recording
+from support.traces import record_trace
+
+LOCAL_GRAVITY = 9.82085
+
+
+@cache
+def puma_trace() -> Trace:
+    """A PUMA picks up the bar at 8.7 s and is pushed from 20 s on for 3.5 s, of 30 s."""
+    move = paper_puma_move()
+    motion = Sequence([Hold(move.at(np.zeros(1)).positions[0], 2.0), Repeat(there_and_back(move, 0.5))])
+    simulator = simulate_puma(motion, 1, [(8.7, BAR)])
+    wrenches = simulator.wrenches(0.0, 30.0)
+    times = (wrenches.stamps - wrenches.stamps[0]) * 1e-9
+    push = np.zeros((len(times), 6))
+    pushed = (times > 20.0) & (times < 23.5)
+    push[pushed, 0] = 12.0 + 15.0 * np.sin(2.0 * np.pi * 1.3 * (times[pushed] - 20.0))
+    push[pushed, 2] = 8.0 * np.sin(2.0 * np.pi * 0.7 * (times[pushed] - 20.0))
+    return record_trace(make_chain(), simulator.joints(0.0, 30.0), push_force(wrenches, push))
+
+
+@cache
+def static_poses_trace() -> Trace:
+    """A real wrist sensor in 24 poses; skips where the recording is missing."""
+    return _recorded("wrist_ft_static_poses")
+
+
+@cache
+def free_motion_trace() -> Trace:
+    """A real wrist sensor in slow motion; skips where the recording is missing."""
+    return _recorded("wrist_ft_free_motion")
+
+
+def _recorded(name: str) -> Trace:
+    urdf, joints, wrenches = read_load_recording(name)
+    settings = Settings(gravity=[0.0, 0.0, -LOCAL_GRAVITY], load=LoadSettings(sensor_frame="ft_sensor"))
+    return record_trace(LoadChain(Robot.from_urdf(urdf), settings), joints, wrenches)
