@@ -175,14 +175,14 @@ class Replay:
         yield from self._push_wrenches(wrenches)
 
     def _push_wrenches(self, blocks: list[WrenchBlock]) -> Iterable[LoadOutput]:
-        """Push wrenches in pieces that end where the trace wants an estimate."""
-        outputs = []
+        """Push wrenches in pieces that end where the trace wants an estimate; each must be consumed before the next."""
         for frame, stamps, wrenches in blocks:
             cuts = np.flatnonzero(np.diff(stamps // self._builder.convergence.spacing)) + 1
             for part in zip(np.split(stamps, cuts), np.split(wrenches, cuts), strict=True):
                 self._chain.push_wrenches(WrenchBlock(frame, *part))
-                outputs.append(self._chain.process())
-        return (output for output in outputs if len(output.stamps))
+                output = self._chain.process()
+                if len(output.stamps):
+                    yield output
 
     def _goes_back(self, index: int, blocks: Sequence[JointBlock | WrenchBlock]) -> bool:
         """Whether stamps of one input are earlier than one before; remembers the last one."""

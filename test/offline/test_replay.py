@@ -189,3 +189,12 @@ def test_trace_is_bounded_and_shows_everything(bag: Path) -> None:
         assert {topic.topic: topic.count for topic in trace.topics} == {
             name: opened.topics[name].count for name in ("/joint_states", "/wrench")
         }
+
+
+def test_convergence_is_shown_as_it_was_and_not_as_it_ended(bag: Path) -> None:
+    """Before the first motion nothing is known, however large the blocks that are read."""
+    trace, _, _ = replay(bag, plan=dataclasses.replace(PLAN, block_size=10**6))
+    at_rest = trace.convergence.times < 1.8
+    assert at_rest.any()
+    assert np.all(trace.convergence.deviations[at_rest, 0] > 1.0)
+    assert trace.convergence.deviations[-1, 0] < 0.01
