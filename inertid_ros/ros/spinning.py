@@ -84,6 +84,8 @@ def run_node(name: str, arguments: list[str] | None, make_node: Callable[[], Nod
         return 1
     except KeyboardInterrupt:
         pass
+    # The terminal and launch both send SIGINT: the second one must not kill a process that is ending.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     return 0
 
 

@@ -42,6 +42,19 @@ def test_the_node_ends_cleanly_on_a_signal(number: signal.Signals) -> None:
 
 
 @pytest.mark.usefixtures("ros_domain")
+def test_the_node_ends_cleanly_however_often_it_is_interrupted() -> None:
+    """A terminal sends SIGINT to all, and launch once more to each."""
+    process = start()
+    wait_for(process, "no robot description")
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.01)
+    output, _ = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert "Traceback" not in output
+
+
+@pytest.mark.usefixtures("ros_domain")
 @pytest.mark.parametrize(
     ("parameter", "expected"),
     [
