@@ -84,7 +84,7 @@ def make_page(trace: Trace) -> str:
 
 def _show_verdict(verdict: Verdict) -> Html:
     rows = [(badge(_GRADES[item.grade], item.grade), item.subject, item.text) for item in verdict.sentences]
-    remark = element("p", "± is one standard deviation; the bands in the plots hold 95 %.", kind="remark")
+    remark = element("p", "± and the bands in the plots hold 95 %.", kind="remark")
     return element("section", element("h2", verdict.headline), table((), rows), remark, kind=f"verdict {verdict.grade}")
 
 

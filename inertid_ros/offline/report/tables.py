@@ -37,7 +37,7 @@ def list_parameters(trace: Trace) -> Html:
         if state != "not excited yet":
             number = format_estimate(float(estimate.parameters[index]), deviations[index])
         rows.append((name, number, unit, badge(state, BADGES[state])))
-    return table(("parameter", "value ± deviation", "unit", "state"), rows, "numbers")
+    return table(("parameter", "value ± 95 %", "unit", "state"), rows, "numbers")
 
 
 def list_body(trace: Trace) -> Html:
@@ -53,7 +53,7 @@ def list_body(trace: Trace) -> Html:
         upper = np.triu_indices(3)
         entries = zip(_MATRIX, body.inertia[upper].tolist(), body.inertia_std[upper].tolist(), strict=True)
         rows += [(f"{name} about it", format_estimate(value, deviation), "kg m²") for name, value, deviation in entries]
-    return table(("nearest possible body", "value ± deviation", "unit"), rows, "numbers")
+    return table(("nearest possible body", "value ± 95 %", "unit"), rows, "numbers")
 
 
 def list_sensor(trace: Trace) -> Html:
