@@ -25,28 +25,30 @@ def _names(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
+def _name_type(kind: type) -> str:
+    """Package and name of a message or service type."""
+    return f"{kind.__module__.split('.')[0]}/{kind.__name__}"
+
+
 def test_topics_and_services_are_the_node_s(bench: Bench) -> None:
     bench.start()
     node = bench.estimator
     assert node is not None
-    assert bench.spin_until(lambda: len(node.get_publisher_names_and_types_by_node("inertid", "/")) >= 8)
-    assert bench.spin_until(lambda: len(node.get_subscriber_names_and_types_by_node("inertid", "/")) >= 3)
-    assert bench.spin_until(lambda: len(node.get_service_names_and_types_by_node("inertid", "/")) >= 10)
-    published = dict(node.get_publisher_names_and_types_by_node("inertid", "/"))
-    subscribed = dict(node.get_subscriber_names_and_types_by_node("inertid", "/"))
-    services = dict(node.get_service_names_and_types_by_node("inertid", "/"))
+    published = {publisher.topic_name: publisher.msg_type for publisher in node.publishers}
+    subscribed = {subscription.topic_name: subscription.msg_type for subscription in node.subscriptions}
+    services = {service.srv_name: service.srv_type for service in node.services}
     for name, kind, _ in _rows("topic"):
         there = subscribed if "(in)" in name else published
         topic = _names(name)[0].replace("~/", "/inertid/")
-        package, message = kind.split("/")
-        assert there[topic if topic.startswith("/") else f"/{topic}"] == [f"{package}/msg/{message}"]
+        assert _name_type(there[topic if topic.startswith("/") else f"/{topic}"]) == kind
     listed = {_names(name)[0].replace("~/", "/inertid/") for name, _, _ in _rows("topic") if "(in)" not in name}
     ours = {name for name in published if name.startswith("/inertid/") and not name.endswith("transition_event")}
     assert ours | {"/diagnostics"} == listed
     for cell, kind, _ in _rows("service"):
         for name in _names(cell):
-            package, service = kind.split("/")
-            assert services[name.replace("~/", "/inertid/")] == [f"{package}/srv/{service}"]
+            short = name.replace("~/", "")
+            (kind_there,) = [kind for path, kind in services.items() if path.rsplit("/", 1)[-1] == short]
+            assert _name_type(kind_there) == f"{kind}"
 
 
 def test_parameters_have_the_defaults_they_are_said_to_have() -> None:
