@@ -33,9 +33,10 @@ class FramePath:
 class Robot:
     """A URDF, checked and turned into a pinocchio model with one coordinate for each joint."""
 
-    def __init__(self, model: pin.Model) -> None:
-        """Keep a model; use `from_urdf` to make one."""
+    def __init__(self, model: pin.Model, mimics: tuple[str, ...] = ()) -> None:
+        """Keep a model and the names of the joints that follow others; use `from_urdf` to make one."""
         self.model = model
+        self.mimics = mimics
 
     @classmethod
     def from_urdf(cls, text: str) -> Robot:
@@ -66,7 +67,8 @@ class Robot:
             raise RobotDescriptionError(f"the robot description cannot be used: {str(error).strip()}") from None
         if model.njoints < 2:
             raise RobotDescriptionError("the robot description has no joint that moves")
-        return cls(model)
+        followers = (joint.get("name", "") for joint in root.iter("joint") if joint.find("mimic") is not None)
+        return cls(model, tuple(followers))
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -101,12 +103,15 @@ class Robot:
         locked = [index for index in range(1, self.model.njoints) if index not in path]
         model = pin.buildReducedModel(self.model, locked, pin.neutral(self.model))
         names = tuple(model.names[1:])
-        is_angle = tuple(
-            "P" not in model.joints[index].shortname()[len("JointModel") :] for index in range(1, len(names) + 1)
-        )
+        is_angle = find_angles(model)
         placed = model.frames[model.getFrameId(frame)]
         model.addJoint(placed.parentJoint, pin.JointModelRX(), placed.placement, frame + "_origin")
         return FramePath(frame, names, is_angle, model)
+
+
+def find_angles(model: pin.Model) -> tuple[bool, ...]:
+    """For each joint of a model with one coordinate a joint, whether that is an angle rather than a length."""
+    return tuple("P" not in joint.shortname()[len("JointModel") :] for joint in list(model.joints)[1:])
 
 
 def rotation_to_vertical(gravity: FloatArray) -> FloatArray:
