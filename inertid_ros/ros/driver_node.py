@@ -104,6 +104,8 @@ class SimulatedDriver(Node):
             message.position = block.positions[i].tolist()
             if block.velocities is not None:
                 message.velocity = block.velocities[i].tolist()
+            if block.efforts is not None:
+                message.effort = block.efforts[i].tolist()
             self._joint_publisher.publish(message)
 
     def _send_wrenches(self, publisher: Publisher, block: WrenchBlock) -> None:
