@@ -134,6 +134,7 @@ class SimulatedDriver(Node):
         else:
             response.success = False
             response.message = "there is no load: start the driver with parameter 'load' set"
+        self._joints.recompute()
         self._wrenches.recompute()
         self._base_wrenches.recompute()
         self.get_logger().info(response.message)
