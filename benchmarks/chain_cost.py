@@ -82,9 +82,7 @@ def cut(joints: JointBlock, wrenches: WrenchBlock, size: int, count: int) -> lis
     blocks = []
     for start in range(0, count, size):
         part = slice(start, start + size)
-        velocities = None if joints.velocities is None else joints.velocities[part]
-        joint_block = JointBlock(joints.names, joints.stamps[part], joints.positions[part], velocities)
-        blocks.append((joint_block, WrenchBlock(wrenches.frame, wrenches.stamps[part], wrenches.wrenches[part])))
+        blocks.append((joints.take(part), wrenches.take(part)))
     return blocks
 
 

@@ -78,7 +78,7 @@ class Alignment:
 
     def push_joints(self, block: JointBlock) -> None:
         """Take joint samples of one publisher; what cannot be used is counted."""
-        names, stamps, positions, velocities = block
+        names, stamps, positions, velocities, _ = block
         take, columns = self._maps.get(names) or self._map(names)
         stream = self._streams.get(columns)
         if take is None and stream and len(stamps) == 1 and stream.push_next(stamps.item(), positions, velocities):
@@ -107,7 +107,7 @@ class Alignment:
         return stamps[good], positions[good], None if velocities is None else velocities[good]
 
     def _has_right_shape(self, block: JointBlock) -> bool:
-        names, stamps, positions, velocities = block
+        names, stamps, positions, velocities, _ = block
         expected = len(stamps), len(names)
         if positions.shape == expected and (velocities is None or velocities.shape == expected):
             return True

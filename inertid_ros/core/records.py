@@ -23,12 +23,27 @@ class JointBlock(NamedTuple):
         stamps: (N,) nanoseconds.
         positions: (N, n) rad or m.
         velocities: (N, n) rad/s or m/s, or None where the message has none.
+        efforts: (N, n) in whatever unit the driver publishes, NaN where a joint gave none, or None where the message
+            has none.
+
+    Numbers that the message has too few or too many of come as they are, with another width than n.
     """
 
     names: tuple[str, ...]
     stamps: IntArray
     positions: FloatArray
     velocities: FloatArray | None
+    efforts: FloatArray | None = None
+
+    def take(self, rows: slice) -> JointBlock:
+        """Return some of the samples."""
+        return JointBlock(
+            self.names,
+            self.stamps[rows],
+            self.positions[rows],
+            None if self.velocities is None else self.velocities[rows],
+            None if self.efforts is None else self.efforts[rows],
+        )
 
 
 class WrenchBlock(NamedTuple):
@@ -43,3 +58,7 @@ class WrenchBlock(NamedTuple):
     frame: str
     stamps: IntArray
     wrenches: FloatArray
+
+    def take(self, rows: slice) -> WrenchBlock:
+        """Return some of the samples."""
+        return WrenchBlock(self.frame, self.stamps[rows], self.wrenches[rows])

@@ -142,6 +142,7 @@ def _joints_from_records(layout: Layout, records: Records) -> JointBlock:
         stamps=_stamps(records),
         positions=_numbers(records, "position"),
         velocities=_numbers(records, "velocity") if layout.lengths[1] else None,
+        efforts=_numbers(records, "effort") if layout.lengths[2] else None,
     )
 
 
@@ -151,6 +152,7 @@ def _joints_from_message(message: Any) -> JointBlock:
         stamps=_stamp_of(message),
         positions=np.array([message.position], dtype=np.float64),
         velocities=np.array([message.velocity], dtype=np.float64) if len(message.velocity) else None,
+        efforts=np.array([message.effort], dtype=np.float64) if len(message.effort) else None,
     )
 
 

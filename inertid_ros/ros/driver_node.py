@@ -104,6 +104,8 @@ class SimulatedDriver(Node):
             message.position = block.positions[i].tolist()
             if block.velocities is not None:
                 message.velocity = block.velocities[i].tolist()
+            if block.efforts is not None:
+                message.effort = block.efforts[i].tolist()
             self._joint_publisher.publish(message)
 
     def _send_wrenches(self, publisher: Publisher, block: WrenchBlock) -> None:
@@ -132,6 +134,7 @@ class SimulatedDriver(Node):
         else:
             response.success = False
             response.message = "there is no load: start the driver with parameter 'load' set"
+        self._joints.recompute()
         self._wrenches.recompute()
         self._base_wrenches.recompute()
         self.get_logger().info(response.message)

@@ -1,4 +1,4 @@
-"""The true wrenches on wrist and base of an arm that moves, from Newton's and Euler's equations."""
+"""The true wrenches on wrist and base of an arm that moves, and the efforts in its joints, after Newton and Euler."""
 
 from __future__ import annotations
 
@@ -77,8 +77,24 @@ class ArmDynamics:
         felt = acceleration[:, :3] + _cross(omega, velocity[:, :3]) - _rotate_back(rotation, self._gravity)
         return FrameMotion(rotation, position, omega, acceleration[:, 3:], felt)
 
+    def drive(self, path: JointPath, held: FloatArray) -> FloatArray:
+        """Compute the efforts (N, n) that move the arm while the sensor exerts wrenches (N, 6) on what it holds."""
+        model, data, inverse_dynamics = self._model, self._data, pin.rnea
+        forces = pin.StdVec_Force()
+        forces.extend([pin.Force.Zero()] * model.njoints)
+        on_sensor = forces[self._sensor].vector
+        efforts = np.empty((len(path.positions), model.nv))
+        for i, coordinates in enumerate(self._coordinates(path)):
+            on_sensor[:] = -held[i]
+            efforts[i] = inverse_dynamics(model, data, *coordinates, forces)
+        return efforts[:, :-1]
+
     def react_at_base(self, path: JointPath) -> FloatArray:
-        """Compute the wrench (N, 6) that holds the bare arm, about the origin and in the axes of the root frame."""
+        """Compute the wrench (N, 6) that holds the bare arm, about the origin and in the axes of the root frame.
+
+        It is what the ground exerts on the root link: the rate of change of the momentum of all links minus their
+        weights, that of the root link among them. What happens inside a joint does not enter.
+        """
         model, data, inverse_dynamics = self._model, self._data, pin.rnea
         roots = [(data.liMi[joint], data.f[joint]) for joint in range(1, model.njoints) if model.parents[joint] == 0]
         fixed = (model.inertias[0] * pin.Motion(-self._gravity, np.zeros(3))).vector

@@ -182,6 +182,19 @@ def there_and_back(motion: MinimumJerk, pause: float = 0.5) -> Sequence:
     return Sequence([with_rest(motion, 0.0, pause), with_rest(motion.reversed(), 0.0, pause)])
 
 
+def round_trip(moves: SequenceOf[MinimumJerk], pause: float = 0.5, transfer: float = 2.0) -> Sequence:
+    """Make moves one after the other, each after a pause and a transfer of so many seconds from where the last ended.
+
+    The last transfer goes to where the first move begins, so that the motion can be repeated.
+    """
+    parts: list[Motion] = []
+    for move, following in zip(moves, [*moves[1:], moves[0]], strict=True):
+        end = move.at(np.array([move.duration])).positions[0]
+        start = following.at(np.zeros(1)).positions[0]
+        parts += [with_rest(move, 0.0, pause), with_rest(MinimumJerk([end, start], [transfer]), 0.0, pause)]
+    return Sequence(parts)
+
+
 def check_duration(name: str, value: float) -> float:
     """Return a duration in seconds, or raise SettingError if it is negative or not a number."""
     if not value >= 0.0:

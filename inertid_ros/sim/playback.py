@@ -37,7 +37,7 @@ class Playback(Generic[Block]):
         limits = np.rint(np.array([self._given, time]) * NANOSECONDS).astype(np.int64)
         first, last = np.searchsorted(self._ahead.stamps, limits)
         self._given = time
-        return _take(self._ahead, slice(int(first), int(last)))
+        return self._ahead.take(slice(int(first), int(last)))
 
     def skip_to(self, time: float) -> None:
         """Leave out the samples before a time, or go back to it."""
@@ -47,11 +47,3 @@ class Playback(Generic[Block]):
     def recompute(self) -> None:
         """Forget what was computed ahead, since the simulation has changed."""
         self._computed = self._given
-
-
-def _take(block: Block, rows: slice) -> Block:
-    """Return some of the samples of a block."""
-    if isinstance(block, WrenchBlock):
-        return block._replace(stamps=block.stamps[rows], wrenches=block.wrenches[rows])
-    velocities = None if block.velocities is None else block.velocities[rows]
-    return block._replace(stamps=block.stamps[rows], positions=block.positions[rows], velocities=velocities)

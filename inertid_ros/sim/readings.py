@@ -6,6 +6,7 @@ import numpy as np
 
 from inertid_ros.core.records import FloatArray
 from inertid_ros.sim.noise import NoiseStream, RandomWalk
+from inertid_ros.sim.per_joint import spread_over_joints
 from inertid_ros.sim.sampling import Samples
 from inertid_ros.sim.sensors import SensorModel
 
@@ -41,12 +42,17 @@ class WrenchSensor:
 
 
 class JointSensors:
-    """Turns true positions and velocities of n joints into readings."""
+    """Turns true positions, velocities and efforts of n joints into readings."""
 
     def __init__(self, model: SensorModel, seed: int, joint_count: int) -> None:
-        """Set up encoders and, if the model has them, tachometers."""
+        """Set up encoders and, if the model has them, tachometers and effort sensors."""
         self._model = model
         self._noise = NoiseStream(seed, "tachometer noise", joint_count)
+        self._effort_noise = NoiseStream(seed, "effort noise", joint_count)
+        sigma = 0.0 if model.effort_noise is None else model.effort_noise
+        self._effort_sigma = spread_over_joints("effort_noise", sigma, joint_count)
+        limit = spread_over_joints("effort_limit", model.effort_limit, joint_count)
+        self._effort_limit = np.where(limit > 0.0, limit, np.inf)
 
     def read_positions(self, positions: FloatArray) -> FloatArray:
         """Return positions (N, n) rounded to the encoders' steps."""
@@ -59,6 +65,11 @@ class JointSensors:
         if sigma is None:
             return None
         return velocities + sigma * self._noise.rows(samples.first, samples.last)
+
+    def read_efforts(self, samples: Samples, efforts: FloatArray) -> FloatArray:
+        """Return efforts (N, n) with noise, cut off at the limits."""
+        noise = self._effort_sigma * self._effort_noise.rows(samples.first, samples.last)
+        return np.clip(efforts + noise, -self._effort_limit, self._effort_limit)
 
 
 def _per_channel(force: float, torque: float) -> FloatArray:

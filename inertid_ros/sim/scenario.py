@@ -11,15 +11,17 @@ from inertid_ros.core.errors import FileAccessError, SettingError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot import Robot
 from inertid_ros.share import share_path
+from inertid_ros.sim.friction import JointFriction
 from inertid_ros.sim.loads import load_from_yaml
-from inertid_ros.sim.motion import Hold, Motion, Repeat, Sequence, there_and_back, with_rest
+from inertid_ros.sim.motion import Hold, Motion, Repeat, Sequence, round_trip, there_and_back, with_rest
 from inertid_ros.sim.multisine import JointLimits, Multisine
-from inertid_ros.sim.paper_moves import paper_ddarm_load_move, paper_puma_move
+from inertid_ros.sim.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move
 from inertid_ros.sim.scenario_settings import ScenarioSettings
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 
 PAPER_MOVES = {"puma560": paper_puma_move, "ddarm": paper_ddarm_load_move}
+PAPER_LINK_MOVES = {"ddarm": paper_ddarm_link_moves}
 
 
 def read_urdf(robot: str) -> str:
@@ -38,17 +40,9 @@ def read_load(load: str) -> FloatArray | None:
 
 def build_motion(settings: ScenarioSettings, robot: Robot) -> Motion:
     """Build the motion of a robot, which begins with a rest."""
-    if settings.motion == "multisine":
-        cycle: Motion = _build_multisine(settings, robot)
-    elif settings.robot not in PAPER_MOVES:
-        if settings.motion == "paper_move":
-            raise SettingError("motion", "paper_move", f"multisine or hold, for all but {', '.join(PAPER_MOVES)}")
-        return Hold((robot.model.lowerPositionLimit + robot.model.upperPositionLimit) / 2.0)
-    else:
-        move = PAPER_MOVES[settings.robot]()
-        if settings.motion == "hold":
-            return Hold(move.at(np.zeros(1)).positions[0])
-        cycle = there_and_back(move, settings.pause) if settings.repeat else move
+    if settings.motion == "hold":
+        return Hold(_find_pose(settings, robot))
+    cycle = _build_cycle(settings, robot)
     first = cycle.at(np.zeros(1)).positions[0]
     return Sequence([Hold(first, settings.rest), Repeat(cycle)]) if settings.repeat else with_rest(cycle, settings.rest)
 
@@ -72,16 +66,44 @@ def build_simulator(settings: ScenarioSettings) -> Simulator:
         seed=settings.seed,
         start_stamp=0,
         tool=read_load(settings.tool),
+        friction=build_friction(settings),
     )
 
 
 def build_sensors(settings: ScenarioSettings) -> SensorModel:
-    """Build the sensor model: the settings of the same name, and no tachometer unless asked for."""
+    """Build the sensor model: the settings of the same name, and no tachometer and no efforts unless asked for."""
     values = {field.name: getattr(settings, field.name) for field in dataclasses.fields(SensorModel)}
     values["bias"] = tuple(settings.bias)
     if not settings.tachometer:
         values["velocity_noise"] = None
+    values["effort_limit"] = tuple(settings.effort_limit)
+    values["effort_noise"] = tuple(settings.effort_noise) if settings.effort else None
     return SensorModel(**values)
+
+
+def build_friction(settings: ScenarioSettings) -> JointFriction:
+    """Build the drives: the settings of the same name."""
+    return JointFriction(**{field.name: getattr(settings, field.name) for field in dataclasses.fields(JointFriction)})
+
+
+def _find_pose(settings: ScenarioSettings, robot: Robot) -> FloatArray:
+    """Where the paper's move begins, or the middle of the joints' ranges."""
+    if settings.robot in PAPER_MOVES:
+        return np.asarray(PAPER_MOVES[settings.robot]().at(np.zeros(1)).positions[0])
+    return np.asarray((robot.model.lowerPositionLimit + robot.model.upperPositionLimit) / 2.0)
+
+
+def _build_cycle(settings: ScenarioSettings, robot: Robot) -> Motion:
+    """Build what is done again and again, or once."""
+    if settings.motion == "multisine":
+        return _build_multisine(settings, robot)
+    known = PAPER_MOVES if settings.motion == "paper_move" else PAPER_LINK_MOVES
+    if settings.robot not in known:
+        raise SettingError("motion", settings.motion, f"multisine or hold, for all but {', '.join(known)}")
+    if settings.motion == "paper_link_moves":
+        return round_trip(PAPER_LINK_MOVES[settings.robot](), settings.pause)
+    move = PAPER_MOVES[settings.robot]()
+    return there_and_back(move, settings.pause) if settings.repeat else move
 
 
 def _build_multisine(settings: ScenarioSettings, robot: Robot) -> Multisine:

@@ -18,11 +18,18 @@ a moving arm with encoders, noise, bias and vibration, that picks a load up and 
 inertid driver --ros-args -p robot:=ddarm -p load:=none -p motion:=multisine
 ```
 
+For link identification, the three moves of the paper, with the noise of its torques and tachometers:
+
+```
+inertid driver --ros-args -p robot:=ddarm -p load:=none -p motion:=paper_link_moves -p tachometer:=true -p effort:=true
+```
+
 | topic | type | what |
 | --- | --- | --- |
-| `joint_states` | sensor_msgs/JointState | positions, and velocities if there is a tachometer |
+| `joint_states` | sensor_msgs/JointState | positions, velocities with `tachometer`, motor efforts with `effort` |
 | `wrench` | geometry_msgs/WrenchStamped | what the wrist sensor measures, in `sensor_frame` |
-| `base_wrench` | geometry_msgs/WrenchStamped | what a sensor below the base measures, in the URDF's root frame |
+| `base_wrench` | geometry_msgs/WrenchStamped | what a sensor below the base measures, in the URDF's root frame; \
+only while somebody listens |
 | `robot_description` | std_msgs/String | the URDF, kept for those who come later |
 
 | service | type | what |
@@ -32,6 +39,14 @@ inertid driver --ros-args -p robot:=ddarm -p load:=none -p motion:=multisine
 ```
 ros2 service call /simulated_driver/attach std_srvs/srv/SetBool "{{data: true}}"
 ```
+
+Efforts are those of the motors: what moves the links, the tool and the load, plus rotor inertia times acceleration,
+viscous friction times velocity, Coulomb friction in the direction of motion (none at rest), an offset and white noise.
+
+The base wrench is the one that the ground exerts on the robot's root link with `sign` `on_load`, and its negative with
+`on_sensor`: the rate of change of momentum minus the weight of all links (the root link too), tool and load, about the
+root frame's origin. Friction and rotors have no effect on it. Bias, noise, drift, vibration and delay are of the same
+size as those of the wrist sensor; all but bias and delay are drawn independently.
 
 ## Parameters
 

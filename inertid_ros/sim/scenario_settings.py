@@ -20,12 +20,13 @@ class ScenarioSettings:
     gravity: list[float] = setting([0.0, 0.0, -9.80665], "Gravity in the root frame of the URDF.", "m/s^2", length=3)
     motion: str = setting(
         "paper_move",
-        "The move of the paper with this robot, sines in all joints, or none.",
-        choices=("paper_move", "multisine", "hold"),
+        "The move of the paper with this robot and a load, its three moves for the links (ddarm), sines in all joints, "
+        "or none.",
+        choices=("paper_move", "paper_link_moves", "multisine", "hold"),
     )
     rest: float = setting(2.0, "Standstill before the first move.", "s", 0.0, 1e6)
     pause: float = setting(0.5, "Standstill between two of the paper's moves.", "s", 0.0, 1e6)
-    repeat: bool = setting(True, "Go back and forth (paper_move) or on (multisine) for ever, rather than once.")
+    repeat: bool = setting(True, "Go back and forth (paper_move) or on (the others) for ever, rather than once.")
     multisine_period: float = setting(10.0, "Period of the slowest sine.", "s", 0.5, 1000.0)
     multisine_harmonics: int = setting(5, "Number of sines in each joint.", "", 1, 50)
     multisine_speed: float = setting(0.5, "Share of the URDF's velocity limits that is used.", "", 0.01, 1.0)
@@ -41,6 +42,26 @@ class ScenarioSettings:
     encoder_resolution: float = setting(PUMA_ENCODER_RESOLUTION, "Step of the encoders. 0: none.", "rad", 0.0, 1.0)
     tachometer: bool = setting(False, "Whether velocities are measured; without, joint states have none.")
     velocity_noise: float = setting(0.01, "Standard deviation of measured velocities.", "rad/s", 0.0, 10.0)
+    effort: bool = setting(False, "Whether efforts are measured; without, joint states have none.")
+    effort_noise: list[float] = setting(
+        [2.0], "Standard deviation of measured efforts, one for all joints or one for each.", "Nm"
+    )
+    effort_limit: list[float] = setting(
+        [0.0], "Efforts beyond are measured as this, one for all joints or one for each. 0: none.", "Nm"
+    )
+    effort_delay: float = setting(0.0, "How much later than it acted the effort is stamped.", "s", -0.2, 0.2)
+    viscous_friction: list[float] = setting(
+        [0.0], "Effort against each unit of velocity, one for all joints or one for each.", "Nm s/rad"
+    )
+    coulomb_friction: list[float] = setting(
+        [0.0], "Effort against the direction of motion, one for all joints or one for each.", "Nm"
+    )
+    rotor_inertia: list[float] = setting(
+        [0.0], "Inertia of the motors at the joints, one for all joints or one for each.", "kg m^2"
+    )
+    effort_offset: list[float] = setting(
+        [0.0], "Effort that is always there, one for all joints or one for each.", "Nm"
+    )
     force_noise: float = setting(0.1, "Standard deviation of each force.", "N", 0.0, 1000.0)
     torque_noise: float = setting(0.005, "Standard deviation of each moment.", "Nm", 0.0, 1000.0)
     bias: list[float] = setting(

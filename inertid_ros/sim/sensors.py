@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -26,6 +26,10 @@ class SensorModel:
         wrench_rate: wrench samples a second, Hz.
         encoder_resolution: step of the positions, rad or m; 0 for none.
         velocity_noise: standard deviation of the tachometers, rad/s or m/s; None for a robot without tachometers.
+        effort_noise: standard deviation of each effort, Nm or N, for all joints or for each; None for a robot that
+            measures none.
+        effort_limit: efforts beyond are read as this much, Nm or N, for all joints or for each; 0 for none.
+        effort_delay: the effort stamped t is the one that acted at t - effort_delay, s.
         force_noise: standard deviation of each force sample, N.
         torque_noise: standard deviation of each moment sample, Nm.
         bias: (6,) what the sensor reads without any load, in its own sign, N and Nm.
@@ -43,6 +47,9 @@ class SensorModel:
     wrench_rate: float = 200.0
     encoder_resolution: float = 0.0
     velocity_noise: float | None = None
+    effort_noise: float | tuple[float, ...] | None = None
+    effort_limit: float | tuple[float, ...] = (0.0,)
+    effort_delay: float = 0.0
     force_noise: float = 0.0
     torque_noise: float = 0.0
     bias: tuple[float, ...] = (0.0,) * 6
@@ -57,27 +64,33 @@ class SensorModel:
 
     def __post_init__(self) -> None:
         """Reject what no sensor can be."""
-        for name in ("joint_rate", "wrench_rate", "vibration_frequency"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise SettingError(name, getattr(self, name), "a frequency above 0 Hz")
-        for name in SPREADS:
-            value = getattr(self, name)
-            if value is not None and not 0.0 <= value < math.inf:
-                raise SettingError(name, value, "a finite number of 0 or more")
-        if len(self.bias) != 6 or not np.all(np.isfinite(self.bias)):
-            raise SettingError("bias", self.bias, "six finite numbers")
-        if not math.isfinite(self.wrench_delay):
-            raise SettingError("wrench_delay", self.wrench_delay, "a finite time")
+        self._check_numbers()
         limit = 0.5 / max(self.joint_rate, self.wrench_rate)
         if self.stamp_jitter >= limit:
             raise SettingError("stamp_jitter", self.stamp_jitter, f"less than half a sampling period, {limit:g} s")
         if self.sign not in ("on_load", "on_sensor"):
             raise SettingError("sign", self.sign, "on_load or on_sensor")
 
+    def _check_numbers(self) -> None:
+        for name in ("joint_rate", "wrench_rate", "vibration_frequency"):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise SettingError(name, getattr(self, name), "a frequency above 0 Hz")
+        for name in SPREADS:
+            value = getattr(self, name)
+            if value is not None and not np.all((np.asarray(value) >= 0.0) & np.isfinite(value)):
+                raise SettingError(name, value, "a finite number of 0 or more")
+        if len(self.bias) != 6 or not np.all(np.isfinite(self.bias)):
+            raise SettingError("bias", self.bias, "six finite numbers")
+        for name in ("wrench_delay", "effort_delay"):
+            if not math.isfinite(getattr(self, name)):
+                raise SettingError(name, getattr(self, name), "a finite time")
+
 
 SPREADS = (
     "encoder_resolution",
     "velocity_noise",
+    "effort_noise",
+    "effort_limit",
     "force_noise",
     "torque_noise",
     "force_drift",
@@ -122,6 +135,11 @@ def paper_ddarm_sensors(seed: int) -> SensorModel:
         vibration_force=0.3,
         vibration_torque=0.01,
     )
+
+
+def paper_ddarm_link_sensors(seed: int) -> SensorModel:
+    """Sensors of the direct drive arm as for loads, but with tachometers of 0.01 rad/s noise, and efforts with 2 Nm."""
+    return replace(paper_ddarm_sensors(seed), velocity_noise=0.01, effort_noise=2.0)
 
 
 def _draw_bias(seed: int) -> tuple[float, ...]:

@@ -11,11 +11,13 @@ from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot import Robot
 from inertid_ros.sim.dynamics import ArmDynamics, FrameMotion, load_wrench, move_wrench_to_root
+from inertid_ros.sim.friction import JointFriction
+from inertid_ros.sim.links import with_links
 from inertid_ros.sim.load_schedule import NO_LOAD, LoadSchedule
 from inertid_ros.sim.motion import JointPath, Motion
 from inertid_ros.sim.noise import NoiseStream
 from inertid_ros.sim.readings import JointSensors, WrenchSensor
-from inertid_ros.sim.sampling import SampleClock
+from inertid_ros.sim.sampling import SampleClock, Samples
 from inertid_ros.sim.sensors import SensorModel
 
 DEFAULT_START = 1_700_000_000_000_000_000
@@ -41,6 +43,8 @@ class Simulator:
         seed: int = 0,
         start_stamp: int = DEFAULT_START,
         tool: FloatArray | None = None,
+        friction: JointFriction | None = None,
+        links: FloatArray | None = None,
     ) -> None:
         """Set up a simulation.
 
@@ -54,8 +58,12 @@ class Simulator:
             seed: of all random numbers, 0 or more.
             start_stamp: stamp of time 0, ns.
             tool: phi (10,) in the sensor frame of what is always there; None for nothing.
+            friction: of the joints' drives; None for ideal ones.
+            links: phi (n, 10) of the moving links in the frames of the joints; None for those of the URDF.
         """
         robot = Robot.from_urdf(robot_urdf)
+        if links is not None:
+            robot = with_links(robot, links)
         self._arm = ArmDynamics(robot, sensor_frame, np.asarray(gravity, dtype=np.float64))
         if motion.joint_count != len(robot.joint_names):
             raise SettingError("motion", motion.joint_count, f"a motion of the joints {', '.join(robot.joint_names)}")
@@ -66,6 +74,8 @@ class Simulator:
         self._frames = {"wrist": sensor_frame, "base": robot.frame_names[0]}
         self._start = start_stamp
         self._delay = model.wrench_delay
+        self._effort_delay = None if model.effort_noise is None else model.effort_delay
+        self._friction = (friction or JointFriction()).for_joints(motion.joint_count)
         self._tool = NO_LOAD if tool is None else np.array(tool, dtype=np.float64)
         self._schedule = LoadSchedule(load_schedule)
         clock_noise = [NoiseStream(seed, f"{name} clock", 1, uniform=True) for name in ("joint", "wrench")]
@@ -100,6 +110,7 @@ class Simulator:
             self._start + samples.instants,
             self._joint_sensors.read_positions(path.positions),
             self._joint_sensors.read_velocities(samples, path.velocities),
+            self._measure_efforts(samples),
         )
 
     def wrenches(self, start: float, end: float) -> WrenchBlock:
@@ -109,9 +120,24 @@ class Simulator:
     def base_wrenches(self, start: float, end: float) -> WrenchBlock:
         """Measure the wrench at the base, that of the whole arm and what it carries, in the root frame.
 
-        Like that at the wrist it is the wrench on what is held, or its negative, according to the sensors' sign.
+        Like that at the wrist it is the wrench on what is held, or its negative, according to the sensors' sign: the
+        rate of change of momentum of all links, root link, tool and load minus their weights. Friction and rotors of
+        the joints have no part in it.
         """
         return self._measure("base", start, end)
+
+    def _measure_efforts(self, samples: Samples) -> FloatArray | None:
+        """Measure what the motors do, (N, n), or None if the robot does not."""
+        if self._effort_delay is None:
+            return None
+        times = samples.seconds - self._effort_delay
+        path = self._motion.at(times)
+        efforts = np.empty(path.positions.shape)
+        for rows, load in self._schedule.parts(times):
+            part, repeats = _drop_standstill(JointPath(*(values[rows] for values in path)))
+            held = load_wrench(self._arm.move_sensor(part), load + self._tool)
+            efforts[rows] = (self._arm.drive(part, held) + self._friction.efforts(part))[repeats]
+        return self._joint_sensors.read_efforts(samples, efforts)
 
     def _measure(self, place: str, start: float, end: float) -> WrenchBlock:
         """Measure at one place."""

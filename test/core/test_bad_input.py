@@ -9,7 +9,7 @@ import pytest
 from support.chain import BAR, PUMA, drive, make_chain, puma_motion, simulate_puma
 
 from inertid_ros.core.load_chain import LoadChain, LoadOutput
-from inertid_ros.core.records import JointBlock, WrenchBlock
+from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot import Robot
 
 Spoil = Callable[[JointBlock, WrenchBlock], tuple[list[JointBlock], list[WrenchBlock]]]
@@ -160,6 +160,20 @@ def test_partial_joint_states_from_several_publishers_are_merged() -> None:
         chain.process()
     estimate = chain.estimate()
     assert np.all(np.abs(estimate.parameters - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
+
+
+@pytest.mark.parametrize("efforts", [np.full((1, 6), np.nan), np.full((1, 6), 1e300), np.zeros((1, 2))])
+def test_efforts_whatever_they_are_do_not_touch_the_load(efforts: FloatArray) -> None:
+    simulator = simulate_puma(puma_motion(rest=0.5), 3)
+    joints, wrenches = simulator.joints(0.0, 2.0), simulator.wrenches(0.0, 2.0)
+    plain, strained = make_chain(), make_chain()
+    plain.push_joints(joints)
+    strained.push_joints(joints._replace(efforts=np.repeat(efforts, len(joints.stamps), axis=0)))
+    for chain in (plain, strained):
+        chain.push_wrenches(wrenches)
+    np.testing.assert_array_equal(plain.process().residual, strained.process().residual)
+    np.testing.assert_array_equal(plain.estimate().parameters, strained.estimate().parameters)
+    assert plain.health == strained.health
 
 
 def test_missing_joints_are_named() -> None:

@@ -12,8 +12,6 @@ from support.chain import (
     puma_motion,
     push_force,
     simulate_puma,
-    slice_joints,
-    slice_wrenches,
 )
 
 from inertid_ros.core.errors import NotIdentifiedError, UnknownFrameError
@@ -65,8 +63,8 @@ def test_block_size_does_not_matter() -> None:
         events: list[str] = []
         for start in range(0, len(wrenches.stamps), size):
             part = slice(start, start + size)
-            chain.push_joints(slice_joints(joints, part))
-            chain.push_wrenches(slice_wrenches(wrenches, part))
+            chain.push_joints(joints.take(part))
+            chain.push_wrenches(wrenches.take(part))
             output = chain.process()
             residuals.append(output.residual)
             events += [event.kind for event in output.events]

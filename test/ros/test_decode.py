@@ -82,6 +82,11 @@ def test_joint_states_of_every_shape_are_read_as_rclpy_reads_them(
         np.testing.assert_array_equal(velocities, [list(m.velocity) for m in messages])
     else:
         assert all(block.velocities is None for block in blocks)
+    if effort and names:
+        efforts = np.concatenate([b.efforts for b in blocks if b.efforts is not None])
+        np.testing.assert_array_equal(efforts, [list(m.effort) for m in messages])
+    else:
+        assert all(block.efforts is None for block in blocks)
 
 
 def test_messages_of_one_layout_become_one_block_whatever_lies_in_the_gaps() -> None:
@@ -145,6 +150,33 @@ def test_short_position_arrays_pass_for_the_chain_to_judge() -> None:
     assert block.positions.shape == (1, 1)
 
 
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_efforts_of_another_length_leave_positions_and_velocities_as_they_are(count: int) -> None:
+    rng = np.random.default_rng(13)
+    messages = [joint_message(rng) for _ in range(3)]
+    decoder = joint_decoder()
+    for message in messages:
+        message.effort = rng.normal(size=count).tolist()
+        decoder.add(serialize_message(message))
+    (block,) = decoder.take()
+    np.testing.assert_array_equal(block.positions, [list(m.position) for m in messages])
+    np.testing.assert_array_equal(block.velocities, [list(m.velocity) for m in messages])
+    np.testing.assert_array_equal(block.efforts, [list(m.effort) for m in messages])
+
+
+def test_efforts_that_a_joint_does_not_give_stay_nan_of_that_joint() -> None:
+    rng = np.random.default_rng(14)
+    messages = [joint_message(rng) for _ in range(3)]
+    decoder = joint_decoder()
+    for message in messages:
+        message.effort[1] = float("nan")
+        decoder.add(serialize_message(message))
+    (block,) = decoder.take()
+    assert block.efforts is not None
+    assert np.isnan(block.efforts).tolist() == [[False, True, False]] * 3
+    np.testing.assert_array_equal(block.efforts, [list(m.effort) for m in messages])
+
+
 def test_a_truncated_message_is_counted_and_the_next_one_read() -> None:
     rng = np.random.default_rng(5)
     decoder = joint_decoder()
@@ -171,6 +203,9 @@ def test_blocks_that_differ_in_anything_are_not_the_same() -> None:
     assert not same_block(block, block._replace(stamps=np.array([2])))
     assert not same_block(block, block._replace(positions=np.array([[0.0]])))
     assert not same_block(block, block._replace(velocities=np.array([[0.0]])))
+    assert not same_block(block, block._replace(efforts=np.array([[0.0]])))
+    strained = block._replace(efforts=np.array([[np.nan]]))
+    assert same_block(strained, block._replace(efforts=np.array([[np.nan]])))
 
 
 def test_a_thousand_mangled_messages_are_read_as_rclpy_reads_them_or_not_at_all() -> None:
@@ -203,6 +238,7 @@ def same_blocks(decoder: StreamDecoder[JointBlock], data: bytes) -> bool:
         np.array([stamp_of(expected)]),
         np.array([expected.position], dtype=float),
         np.array([expected.velocity], dtype=float) if len(expected.velocity) else None,
+        np.array([expected.effort], dtype=float) if len(expected.effort) else None,
     )
     return same_block(block, reference)
 
@@ -219,7 +255,7 @@ def test_many_messages_at_once_are_read_as_one_by_one() -> None:
         many.add_all(messages[:1])
         many.add_all(messages[1:])
         expected, found = single.take(), many.take()
-        for name in ("stamps", "positions", "velocities"):
+        for name in ("stamps", "positions", "velocities", "efforts"):
             np.testing.assert_array_equal(
                 np.concatenate([getattr(block, name) for block in found]),
                 np.concatenate([getattr(block, name) for block in expected]),

@@ -109,6 +109,8 @@ def test_messages_are_the_simulator_s_samples_at_the_time_of_the_clock(make_benc
         "wrench_rate": 250.0,
         "stamp_jitter": 1e-3,
         "tachometer": True,
+        "effort": True,
+        "coulomb_friction": [3.0],
         "seed": 5,
     }
     bench = make_bench(base=True, rest=0.0, **options)
@@ -121,6 +123,7 @@ def test_messages_are_the_simulator_s_samples_at_the_time_of_the_clock(make_benc
         simulator.base_wrenches(0.0, 5.0),
     )
     assert joints.velocities is not None
+    assert joints.efforts is not None
     first = int(np.flatnonzero((wrenches.wrenches == numbers_of(bench.wrenches[:1])).all(1))[0])
     rows = slice(first, first + len(bench.wrenches))
     start = stamps_of(bench.wrenches)[0] - int(wrenches.stamps[first])
@@ -131,6 +134,7 @@ def test_messages_are_the_simulator_s_samples_at_the_time_of_the_clock(make_benc
     np.testing.assert_array_equal(stamps_of(bench.joints), start + joints.stamps[rows])
     np.testing.assert_array_equal([message.position for message in bench.joints], joints.positions[rows])
     np.testing.assert_array_equal([message.velocity for message in bench.joints], joints.velocities[rows])
+    np.testing.assert_array_equal([message.effort for message in bench.joints], joints.efforts[rows])
     first = int(np.searchsorted(base.stamps, stamps_of(bench.base_wrenches)[0] - start))
     np.testing.assert_array_equal(numbers_of(bench.base_wrenches)[:50], base.wrenches[first : first + 50])
     assert tuple(bench.joints[0].name) == joints.names
@@ -140,7 +144,7 @@ def test_messages_are_the_simulator_s_samples_at_the_time_of_the_clock(make_benc
     assert max(stamps_of(bench.wrenches)) <= time.time_ns()
 
 
-def test_without_tachometer_joint_states_have_no_velocity(make_bench: Callable[..., Bench]) -> None:
+def test_unless_asked_for_joint_states_have_no_velocity_and_no_effort(make_bench: Callable[..., Bench]) -> None:
     bench = make_bench()
     bench.spin_until(lambda: len(bench.joints) > 0)
     assert len(bench.joints[0].position) == 6
@@ -158,7 +162,7 @@ def test_robot_description_reaches_who_comes_late(make_bench: Callable[..., Benc
 
 
 def test_load_is_attached_and_released_by_service(make_bench: Callable[..., Bench]) -> None:
-    bench = make_bench(attach_at=-1.0, motion="hold", bias=[0.0] * 6)
+    bench = make_bench(attach_at=-1.0, motion="hold", bias=[0.0] * 6, effort=True, effort_noise=[0.0])
 
     def latest_force() -> float:
         bench.wrenches.clear()
@@ -166,16 +170,19 @@ def test_load_is_attached_and_released_by_service(make_bench: Callable[..., Benc
         return float(np.linalg.norm(numbers_of(bench.wrenches)[:, :3].mean(0)))
 
     assert latest_force() < 1.0
+    bare = np.array(bench.joints[-1].effort)
     response = bench.attach(True)
     assert response.success
     assert response.message == "load 'bar' attached"
     bench.spin(0.1)
     assert latest_force() == pytest.approx(1.8 * 9.80665, abs=0.5)
+    assert np.abs(bench.joints[-1].effort - bare).max() > 1.0
     response = bench.attach(False)
     assert response.success
     assert response.message == "load released"
     bench.spin(0.1)
     assert latest_force() < 1.0
+    np.testing.assert_array_equal(bench.joints[-1].effort, bare)
 
 
 def test_attaching_no_load_is_refused_with_the_reason(make_bench: Callable[..., Bench]) -> None:

@@ -12,7 +12,9 @@ from inertid_ros.sim.playback import STRETCH, Playback
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 
-SENSORS = SensorModel(joint_rate=333.0, wrench_rate=500.0, velocity_noise=0.1, force_noise=0.1, stamp_jitter=5e-4)
+SENSORS = SensorModel(
+    joint_rate=333.0, wrench_rate=500.0, velocity_noise=0.1, effort_noise=1.0, force_noise=0.1, stamp_jitter=5e-4
+)
 
 
 @pytest.fixture
@@ -33,6 +35,8 @@ def test_every_sample_comes_once_and_in_its_time(simulator: Simulator) -> None:
     np.testing.assert_array_equal(np.concatenate([part.positions for part in joint_parts]), whole.positions)
     velocities = [part.velocities for part in joint_parts if part.velocities is not None]
     np.testing.assert_array_equal(np.concatenate(velocities), whole.velocities)
+    efforts = [part.efforts for part in joint_parts if part.efforts is not None]
+    np.testing.assert_array_equal(np.concatenate(efforts), whole.efforts)
     expected = simulator.wrenches(0.0, times[-1])
     np.testing.assert_array_equal(np.concatenate([part.wrenches for part in wrench_parts]), expected.wrenches)
 

@@ -11,8 +11,8 @@ import pytest
 
 from inertid_ros.core.errors import FileAccessError, SettingError
 from inertid_ros.core.robot import Robot
-from inertid_ros.sim.paper_moves import paper_ddarm_load_move, paper_puma_move
-from inertid_ros.sim.scenario import build_motion, build_sensors, build_simulator, read_load, read_urdf
+from inertid_ros.sim.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move
+from inertid_ros.sim.scenario import build_friction, build_motion, build_sensors, build_simulator, read_load, read_urdf
 from inertid_ros.sim.scenario_settings import ScenarioSettings
 from inertid_ros.sim.sensors import SensorModel, paper_puma_sensors
 
@@ -36,6 +36,9 @@ def test_every_sensor_setting_reaches_the_sensor_model() -> None:
         "wrench_rate": 150.0,
         "encoder_resolution": 0.001,
         "velocity_noise": 0.3,
+        "effort_noise": (0.2, 0.5),
+        "effort_limit": (30.0, 20.0),
+        "effort_delay": 0.015,
         "force_noise": 0.4,
         "torque_noise": 0.6,
         "bias": (1.0, 2.0, 3.0, 4.0, 5.0, 6.0),
@@ -49,8 +52,10 @@ def test_every_sensor_setting_reaches_the_sensor_model() -> None:
         "sign": "on_sensor",
     }
     assert set(values) == {field.name for field in dataclasses.fields(SensorModel)}
-    assert build_sensors(ScenarioSettings.from_flat({**values, "tachometer": True})) == SensorModel(**values)
+    measured = {"tachometer": True, "effort": True}
+    assert build_sensors(ScenarioSettings.from_flat({**values, **measured})) == SensorModel(**values)
     assert build_sensors(ScenarioSettings.from_flat(values)).velocity_noise is None
+    assert build_sensors(ScenarioSettings.from_flat(values)).effort_noise is None
 
 
 def test_paper_move_rests_moves_pauses_and_returns() -> None:
@@ -78,6 +83,34 @@ def test_multisine_stays_within_the_urdf_s_limits(robot: str) -> None:
     assert np.all(np.abs(path.velocities) <= 0.4 * arm.model.velocityLimit)
     assert np.all(np.abs(path.accelerations) <= 3.0)
     assert np.all(np.ptp(path.positions, axis=0) > 0.3)
+
+
+def test_link_moves_of_the_paper_come_one_after_the_other_for_ever() -> None:
+    motion = build_motion(*build(robot="ddarm", motion="paper_link_moves", rest=1.0, pause=0.25))
+    period = 1.3 + 0.25 + 2.0 + 0.25
+    for i, move in enumerate((*paper_ddarm_link_moves(), paper_ddarm_link_moves()[0])):
+        times = np.linspace(0.0, 1.3, 50)
+        for found, expected in zip(motion.at(1.0 + i * period + times), move.at(times), strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-9)
+    path = motion.at(np.linspace(0.0, 20.0, 20001))
+    np.testing.assert_allclose(path.velocities, np.gradient(path.positions, 1e-3, axis=0), atol=0.02)
+    with pytest.raises(SettingError, match=r"paper_link_moves.*for all but ddarm"):
+        build_motion(*build(motion="paper_link_moves"))
+
+
+def test_drives_reach_the_simulator() -> None:
+    still = {"robot": "ddarm", "motion": "hold", "effort": True, "effort_noise": [0.0], "load": ""}
+    offset = [1.0, 2.0, 3.0]
+    plain, shifted = (
+        build_simulator(ScenarioSettings.from_flat({**still, **more})).joints(0.0, 0.1).efforts
+        for more in ({}, {"effort_offset": offset})
+    )
+    assert plain is not None
+    assert shifted is not None
+    np.testing.assert_allclose(shifted - plain, np.tile(offset, (20, 1)), atol=1e-12)
+    values = {"viscous_friction": [0.1], "coulomb_friction": [0.2], "rotor_inertia": [0.3], "effort_offset": [0.4]}
+    friction = build_friction(ScenarioSettings.from_flat(values))
+    assert {field.name: getattr(friction, field.name) for field in dataclasses.fields(friction)} == values
 
 
 def test_hold_never_moves() -> None:
@@ -140,5 +173,5 @@ def test_unknown_and_impossible_settings_are_named() -> None:
         ScenarioSettings.from_flat({"laod": "bar"})
     with pytest.raises(SettingError, match=r"'seed' is -1: expected 0 to"):
         ScenarioSettings.from_flat({"seed": -1})
-    with pytest.raises(SettingError, match="paper_move, multisine, hold"):
+    with pytest.raises(SettingError, match="paper_move, paper_link_moves, multisine, hold"):
         ScenarioSettings.from_flat({"motion": "dance"})

@@ -32,7 +32,7 @@ def joint_messages(block: JointBlock, topic: str = "/joint_states") -> Iterator[
             name=list(block.names),
             position=block.positions[index],
             velocity=empty if block.velocities is None else block.velocities[index],
-            effort=empty,
+            effort=empty if block.efforts is None else block.efforts[index],
         )
         yield topic, JOINTS, stamp + LATENCY, bytes(STORE.serialize_cdr(message, JOINTS))
 

@@ -192,6 +192,8 @@ class Bench:
             message = JointState(name=list(block.names), position=block.positions[i].tolist())
             if block.velocities is not None:
                 message.velocity = block.velocities[i].tolist()
+            if block.efforts is not None:
+                message.effort = block.efforts[i].tolist()
             _set_stamp(message.header.stamp, self.origin + stamp)
             yield message
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from inertid_ros.core.load_chain import LoadChain, LoadOutput
 from inertid_ros.core.load_estimator import Event
-from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
+from inertid_ros.core.records import FloatArray, WrenchBlock
 from inertid_ros.core.robot import Robot
 from inertid_ros.core.settings import LoadSettings, Settings
 from inertid_ros.share import share_path
@@ -75,14 +75,3 @@ def join(outputs: list[LoadOutput]) -> LoadOutput:
 def push_force(block: WrenchBlock, force: FloatArray) -> WrenchBlock:
     """The same readings with (N, 6) or (6,) on top."""
     return WrenchBlock(block.frame, block.stamps, block.wrenches + force)
-
-
-def slice_joints(block: JointBlock, part: slice) -> JointBlock:
-    """Some samples of a block."""
-    velocities = None if block.velocities is None else block.velocities[part]
-    return JointBlock(block.names, block.stamps[part], block.positions[part], velocities)
-
-
-def slice_wrenches(block: WrenchBlock, part: slice) -> WrenchBlock:
-    """Some samples of a block."""
-    return WrenchBlock(block.frame, block.stamps[part], block.wrenches[part])

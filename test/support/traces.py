@@ -22,10 +22,9 @@ def record_trace(chain: LoadChain, joints: JointBlock, wrenches: WrenchBlock) ->
     origin = int(min(joints.stamps[0], wrenches.stamps[0]))
     for start in range(origin, int(wrenches.stamps[-1]) + STEP, STEP):
         some = slice(*np.searchsorted(joints.stamps, [start, start + STEP]).tolist())
-        velocities = None if joints.velocities is None else joints.velocities[some]
-        chain.push_joints(JointBlock(joints.names, joints.stamps[some], joints.positions[some], velocities))
+        chain.push_joints(joints.take(some))
         some = slice(*np.searchsorted(wrenches.stamps, [start, start + STEP]).tolist())
-        chain.push_wrenches(WrenchBlock(wrenches.frame, wrenches.stamps[some], wrenches.wrenches[some]))
+        chain.push_wrenches(wrenches.take(some))
         output = chain.process()
         if len(output.stamps):
             builder.take(output, origin)
