@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from inertid_ros.core.errors import NotIdentifiedError
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.records import FloatArray, IntArray
 
 PARAMETER_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 INERTIA_INDEX = np.array([[4, 5, 6], [5, 7, 8], [6, 8, 9]])
@@ -58,6 +58,11 @@ def to_pinocchio(phi: FloatArray) -> pin.Inertia:
     if not np.any(phi):
         return pin.Inertia.Zero()
     return pin.Inertia(*decompose(phi))
+
+
+def pinocchio_columns(bodies: int) -> IntArray:
+    """Where, among the columns of pinocchio's regressor for some bodies, the project's columns are, (10 bodies,)."""
+    return (10 * np.arange(bodies)[:, None] + _PINOCCHIO_ORDER).ravel()
 
 
 def from_pinocchio(inertia: pin.Inertia) -> FloatArray:

@@ -175,10 +175,81 @@ class LoadSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LinksSettings:
+    """How the links of the arm are identified."""
+
+    source: str = setting(
+        "effort",
+        "What is measured: the effort of joint_states, the wrench of a sensor under the base (base_wrench), or both.",
+        choices=("effort", "base_wrench", "both"),
+    )
+    joints: list[str] = setting(
+        [],
+        "The joints of the arm. Empty: those of the first joint_states message that can be used; all others are taken "
+        "as locked at zero.",
+    )
+    effort_unit: str = setting(
+        "",
+        "Unit of effort in joint_states, to be declared whenever effort is used: newton_metre (newton for prismatic "
+        "joints), or ampere, which needs links.torque_constants.",
+        choices=("", "newton_metre", "ampere"),
+    )
+    torque_constants: list[float] = setting(
+        [], "Torque at the joint per ampere, one for each of links.joints. Only with ampere.", "Nm/A"
+    )
+    base_frame: str = setting(
+        "", "Frame of the URDF in which the base wrench is measured. Empty: the root of the URDF."
+    )
+    base_wrench_sign: str = setting(
+        "on_robot",
+        "Which wrench the base sensor's driver publishes: the one the ground exerts on the robot (on_robot), or the "
+        "one the robot exerts on the ground (on_ground).",
+        choices=("on_robot", "on_ground"),
+    )
+    method: str = setting(
+        "filtered",
+        "Regressor without accelerations by filtering (filtered), with filtered and differentiated joint positions "
+        "(differentiated), or balance of energy over a window (energy, with effort only).",
+        choices=("filtered", "differentiated", "energy"),
+    )
+    viscous: bool = setting(True, "Identify viscous friction of each joint.")
+    coulomb: bool = setting(True, "Identify Coulomb friction of each joint.")
+    rotor_inertia: bool = setting(True, "Identify the rotor's inertia of each joint, as seen at the joint.")
+    offset: bool = setting(True, "Identify a constant offset of each effort.")
+    coulomb_velocity: float = setting(
+        0.02, "Below this velocity Coulomb friction is taken as proportional to velocity.", "rad/s or m/s", 1e-6, 10.0
+    )
+    filter_cutoff: float = setting(
+        20.0, "First low-pass of the filtered method, the one that removes accelerations.", "rad/s", 1.0, 1000.0
+    )
+    smoothing_cutoff: float = setting(
+        30.0, "Second low-pass of the filtered method, on both sides of the equation.", "rad/s", 1.0, 3000.0
+    )
+    differentiation_cutoff: float = setting(
+        60.0, "Low-pass of the differentiated method.", "rad/s", 1.0, 3000.0
+    )
+    energy_window: float = setting(0.3, "Window of the energy method.", "s", 0.04, 10.0)
+    effort_delay: float = setting(
+        0.0, "How much later than the positions of the same message the effort was measured or filtered.", "s", -0.2, 0.2
+    )
+    noise_floor_effort: float = setting(
+        0.01, "Smallest standard deviation of a filtered effort that is believed.", "Nm or N", 1e-9, 1000.0
+    )
+    noise_floor_force: float = setting(
+        0.01, "Smallest standard deviation of a filtered base force that is believed.", "N", 1e-9, 1000.0
+    )
+    noise_floor_torque: float = setting(
+        0.01, "Smallest standard deviation of a filtered base moment that is believed.", "Nm", 1e-9, 1000.0
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All parameters of the node; the offline tools take the same."""
 
-    estimators: list[str] = setting(["load"], "What is identified.", choices=("load",))
+    estimators: list[str] = setting(
+        ["load"], "What is identified: the load on a wrist sensor, the links of the arm.", choices=("load", "links")
+    )
     urdf: str = setting("", "Path of the URDF. Empty: the topic robot_description.")
     gravity: list[float] = setting(
         [0.0, 0.0, -9.80665], "Gravity in the root frame of the URDF.", "m/s^2", length=3, is_direction=True
@@ -192,6 +263,7 @@ class Settings:
     )
     save_directory: str = setting("", "Where ~/save and ~/capture_tool write. Empty: the current directory.")
     load: LoadSettings = field(default_factory=LoadSettings)
+    links: LinksSettings = field(default_factory=LinksSettings)
 
     @classmethod
     def from_flat(cls, values: Mapping[str, Any]) -> Settings:
@@ -203,7 +275,8 @@ class Settings:
         checked = {name: known[name].check(value) for name, value in values.items()}
         top = {name: value for name, value in checked.items() if "." not in name}
         load = {name[5:]: value for name, value in checked.items() if name.startswith("load.")}
-        return cls(**top, load=LoadSettings(**load))
+        links = {name[6:]: value for name, value in checked.items() if name.startswith("links.")}
+        return cls(**top, load=LoadSettings(**load), links=LinksSettings(**links))
 
 
 def iterate_settings(owner: type = Settings, prefix: str = "") -> Iterator[SettingInfo]:

@@ -1,0 +1,103 @@
+"""The columns of the arm's equations, each as few signals as it needs: an entry is one column in one equation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inertid_ros.core.arm_regressor import ArmRegressor
+from inertid_ros.core.link_unknowns import LinkUnknowns
+from inertid_ros.core.records import FloatArray, IntArray
+
+
+class LinkColumns:
+    """Computes the entries of tau = d/dt (P x) + R x for unknowns x that are some of the full set.
+
+    Entries come in this order: inertial ones and rotor inertias (these have a momentum), viscous and Coulomb friction,
+    offsets.
+
+    Attributes:
+        momentum_part: which entries have a momentum.
+        row_shape: (K, U + 1), equations a sample and unknowns.
+    """
+
+    def __init__(
+        self,
+        regressor: ArmRegressor,
+        unknowns: LinkUnknowns,
+        chosen: IntArray,
+        coulomb_velocity: float,
+    ) -> None:
+        """Choose the unknowns.
+
+        Args:
+            regressor: the arm's equations, for the inertial ones among the chosen.
+            unknowns: the full set.
+            chosen: (U,) indices in the full set.
+            coulomb_velocity: below this velocity Coulomb friction is proportional to it.
+        """
+        self._regressor = regressor
+        self._coulomb_velocity = coulomb_velocity
+        place = {int(index): position for position, index in enumerate(chosen)}
+        first_effort = regressor.channels - regressor.joints if regressor.has_efforts else 0
+        parts = (unknowns.rotor_inertia, unknowns.viscous, unknowns.coulomb, unknowns.offset, unknowns.base_offset)
+        self._joints: list[IntArray] = []
+        rows, columns = [regressor.rows], [np.array([place[int(c)] for c in regressor.columns], dtype=np.int64)]
+        for part in parts:
+            taken = [index - part.start for index in range(part.start, part.stop) if index in place]
+            joints = np.array(taken, dtype=np.int64)
+            self._joints.append(joints)
+            rows.append(joints if part is unknowns.base_offset else first_effort + joints)
+            columns.append(np.array([place[part.start + joint] for joint in taken], dtype=np.int64))
+        self._momenta = len(regressor.rows) + len(self._joints[0])
+        self.momentum_part = slice(0, self._momenta)
+        self.row_shape = regressor.channels, len(chosen) + 1
+        self._entries = sum(len(row) for row in rows)
+        width = len(chosen) + 1
+        inner = np.concatenate(rows) * width + np.concatenate(columns)
+        readings = np.arange(regressor.channels) * width + len(chosen)
+        self._targets = np.concatenate((inner, readings))
+        self.used = [np.unique(np.concatenate(columns)[np.concatenate(rows) == k]) for k in range(regressor.channels)]
+        """For each equation the unknowns that can be in it."""
+
+    def compute(self, positions: FloatArray, velocities: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Entries of P (N, those with a momentum) and of R (N, E) at (N, n) positions and velocities."""
+        rotor, viscous, coulomb, _, _ = self._joints
+        inertial_momentum, inertial_rest = self._regressor.compute(positions, velocities)
+        inertial = inertial_rest.shape[1]
+        momentum = np.concatenate((inertial_momentum, velocities[:, rotor]), axis=1)
+        rest = np.zeros((len(positions), self._entries))
+        rest[:, :inertial] = inertial_rest
+        at = self._momenta
+        rest[:, at : at + len(viscous)] = velocities[:, viscous]
+        at += len(viscous)
+        rest[:, at : at + len(coulomb)] = self.coulomb_sign(velocities[:, coulomb])
+        rest[:, at + len(coulomb) :] = 1.0
+        return momentum, rest
+
+    def compute_with_accelerations(
+        self, positions: FloatArray, velocities: FloatArray, accelerations: FloatArray
+    ) -> FloatArray:
+        """Entries (N, E) of the whole equation at (N, n) positions, velocities and accelerations."""
+        rotor, viscous, coulomb, offset, base_offset = self._joints
+        plain = self._regressor.with_accelerations(positions, velocities, accelerations)
+        ones = np.ones((len(positions), len(offset) + len(base_offset)))
+        return np.concatenate(
+            (
+                plain[:, self._regressor.rows, self._regressor.columns],
+                accelerations[:, rotor],
+                velocities[:, viscous],
+                self.coulomb_sign(velocities[:, coulomb]),
+                ones,
+            ),
+            axis=1,
+        )
+
+    def coulomb_sign(self, velocities: FloatArray) -> FloatArray:
+        """The sign of a velocity, without a jump at standstill."""
+        return np.clip(velocities / self._coulomb_velocity, -1.0, 1.0)
+
+    def assemble(self, entries: FloatArray) -> FloatArray:
+        """Rows [A, y] (M, K, U + 1) of entries and readings (M, E + K)."""
+        rows = np.zeros((len(entries), self.row_shape[0] * self.row_shape[1]))
+        rows[:, self._targets] = entries
+        return rows.reshape(len(entries), *self.row_shape)
