@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inertid_ros.core.arm_model import ArmModel
 from inertid_ros.core.health import Health
 from inertid_ros.core.joint_stream import MAX_GAP, JointStream
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
@@ -53,8 +54,16 @@ class Stretch(NamedTuple):
 class Alignment:
     """Checks both inputs, maps joints by name, and pairs what can be paired."""
 
-    def __init__(self, path: FramePath, wrench_delay: float, health: Health) -> None:
-        """Pair wrenches with the joints on a path; a wrench belongs to the joint state `wrench_delay` [s] before it."""
+    def __init__(self, path: FramePath | ArmModel, wrench_delay: float, health: Health, source: str = "wrench") -> None:
+        """Pair wrenches with the joints on a path.
+
+        Args:
+            path: whose joints.
+            wrench_delay: a wrench belongs to the joint state so much [s] before it.
+            health: where to report.
+            source: what wrenches are called there; any other readings that have stamps will do as well.
+        """
+        self._source = source
         self._path = path
         self._delay = round(wrench_delay * SECOND)
         self._health = health
@@ -63,7 +72,7 @@ class Alignment:
         self._offset = self._delay
         self._maps: dict[tuple[str, ...], tuple[IntArray | None, tuple[int, ...]]] = {}
         self._streams: dict[tuple[int, ...], JointStream] = {}
-        self._wrench_stamps = StampCheck("wrench", health)
+        self._wrench_stamps = StampCheck(source, health)
         self._pending: list[tuple[IntArray, FloatArray]] = []
         self._last_time = -np.inf
         self._single_time = np.empty(1)
@@ -75,6 +84,11 @@ class Alignment:
     def time_origin(self) -> int:
         """Stamp [ns] of a wrench at time zero."""
         return self._offset
+
+    @property
+    def origin(self) -> int | None:
+        """Stamp [ns] of a joint state at time zero, None before the first."""
+        return self._origin
 
     def push_joints(self, block: JointBlock) -> None:
         """Take joint samples of one publisher; what cannot be used is counted."""
@@ -140,7 +154,7 @@ class Alignment:
         if not np.vdot(wrenches, wrenches) < _LARGEST:
             good = np.isfinite(wrenches).all(axis=1)
             if not good.all():
-                self._health.report("wrench", "not_finite", int(stamps[~good][-1]), count=int((~good).sum()))
+                self._health.report(self._source, "not_finite", int(stamps[~good][-1]), count=int((~good).sum()))
             stamps, wrenches = stamps[good], wrenches[good]
         if len(stamps) == 0:
             return
@@ -252,7 +266,7 @@ class Alignment:
             newest = min(stream.newest() for stream in streams)
             behind = (int(stamps[-1]) - self._offset) * 1e-9 - newest
             detail = f"newest joint state is {behind:.3f} s before the wrench"
-        self._health.report("wrench", "no_joint_state", int(stamps[-1]), detail, len(stamps))
+        self._health.report(self._source, "no_joint_state", int(stamps[-1]), detail, len(stamps))
 
     def _pair(
         self, streams: list[JointStream], stamps: IntArray, times: FloatArray, wrenches: FloatArray
@@ -264,7 +278,7 @@ class Alignment:
             in_gap = np.isfinite(width) & ~usable
             if in_gap.any():
                 detail = "inside a gap of joint_states"
-                self._health.report("wrench", "no_joint_state", int(stamps[in_gap][-1]), detail, int(in_gap.sum()))
+                self._health.report(self._source, "no_joint_state", int(stamps[in_gap][-1]), detail, int(in_gap.sum()))
             kept = np.flatnonzero(usable)
             cuts = np.flatnonzero(np.diff(kept, prepend=-1) > 1).tolist()
             stamps, times, wrenches, states = stamps[kept], times[kept], wrenches[kept], states[kept]
@@ -289,7 +303,7 @@ class Alignment:
         if len(times) > 1:
             gaps += (np.flatnonzero(times[1:] - times[:-1] > MAX_GAP) + 1).tolist()
         if gaps and (len(gaps) > 1 or self._last_time > -np.inf):
-            self._health.report("wrench", "gap", int(stamps[gaps[-1]]), count=len(gaps))
+            self._health.report(self._source, "gap", int(stamps[gaps[-1]]), count=len(gaps))
         return gaps
 
     def _read(self, streams: list[JointStream], times: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -4,9 +4,9 @@ With p = M(q) v the momenta that belong to the joints, linear in the parameters:
 
     tau = d/dt (P phi) + R phi,      R phi = -C(q, v)^T v + g(q)
 
-A base sensor measures the wrench that the ground exerts on the arm; it is the same equation for the six coordinates of a
-base that could move but does not. P is pinocchio's torque regressor for "accelerations" v without gravity and velocity.
-With Y the one for zero acceleration, R = Y - dP/dt at constant v, of which the last is a central difference along v.
+A base sensor measures the wrench that the ground exerts on the arm; it is the same equation for the six coordinates of
+a base that could move but does not. P is pinocchio's torque regressor for "accelerations" v without gravity and
+velocity. With Y the one for zero acceleration, R = Y - dP/dt at constant v, the last by a central difference along v.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class ArmRegressor:
         self.joints = self._n = len(arm.joint_names)
         self.has_efforts = source != "base_wrench"
         self._source = source
-        self._model = arm.model.copy() if source == "effort" else _put_on_base(arm.model, base_pose or pin.SE3.Identity())
+        self._model = (
+            arm.model.copy() if source == "effort" else put_on_base(arm.model, base_pose or pin.SE3.Identity())
+        )
         self._free = self._model.nv - self._n
         self._still = self._model.copy()
         self._still.gravity.setZero()
@@ -126,13 +128,17 @@ class ArmRegressor:
         place, rate, change = self._neutral.copy(), np.zeros(self._model.nv), np.zeros(self._model.nv)
         result = np.empty((len(positions), self.channels, 10 * self._n))
         for k in range(len(positions)):
-            place[self._first :], rate[self._free :], change[self._free :] = positions[k], velocities[k], accelerations[k]
+            place[self._first :], rate[self._free :], change[self._free :] = (
+                positions[k],
+                velocities[k],
+                accelerations[k],
+            )
             matrix = pin.computeJointTorqueRegressor(self._model, self._data, place, rate, change)
             result[k] = matrix[self._taken][:, self._order]
         return result
 
 
-def _put_on_base(model: pin.Model, pose: pin.SE3) -> pin.Model:
+def put_on_base(model: pin.Model, pose: pin.SE3) -> pin.Model:
     """The same arm on a base that could move freely, whose coordinates are those of the base sensor."""
     base = pin.Model()
     joint = base.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base_sensor")

@@ -40,9 +40,39 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "no sample for more than 0.15 s; filters were restarted",
         "look for lost messages or a slow publisher",
     ),
+    "wrong_effort_length": (
+        "error",
+        "fewer or more efforts than names; the efforts of those messages are left out",
+        "the publisher must send one effort for each name, or none",
+    ),
+    "effort_missing": (
+        "warning",
+        "efforts are missing, NaN or infinite for some joints; those joints' efforts are left out",
+        "look at the driver, or leave these joints out of links.joints",
+    ),
+    "effort_saturated": (
+        "warning",
+        "efforts are at the limit that the URDF gives; those joints' efforts are left out for a while",
+        "move more slowly, or correct the effort limit in the URDF",
+    ),
+    "no_effort": (
+        "error",
+        "joint_states carries no effort of the arm's joints",
+        "publish effort, or set links.source to base_wrench",
+    ),
+    "renamed_joints": (
+        "warning",
+        "joint names differ from the URDF's by a prefix; they are taken as the same joints",
+        "make sure that they are, or correct the names",
+    ),
+    "unmeasured_joints": (
+        "warning",
+        "joints of the URDF are not in joint_states; they are taken as locked at zero",
+        "publish them if they move, or set links.joints",
+    ),
     "missing_joints": (
         "error",
-        "joints that move the sensor are in no joint_states message",
+        "joints that are needed are in no joint_states message",
         "publish them, or correct their names in the URDF",
     ),
     "no_joint_state": (
@@ -54,6 +84,16 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "warning",
         "measured velocities contradict the positions; positions are differentiated instead",
         "look at the velocity field of joint_states: zeros, wrong unit or wrong order",
+    ),
+    "base_frame_mismatch": (
+        "error",
+        "base wrenches are in another frame of the robot than links.base_frame; they are left out",
+        "set links.base_frame to the frame_id of the base wrench, or correct the driver",
+    ),
+    "base_frame_unknown": (
+        "warning",
+        "the frame_id of the base wrench is not in the robot description; links.base_frame is used instead",
+        "make sure that links.base_frame is where and how the base sensor sits",
     ),
     "frame_mismatch": (
         "error",
@@ -73,7 +113,7 @@ class HealthItem:
     """One kind of trouble with one input.
 
     Attributes:
-        source: "joint_states" or "wrench".
+        source: "joint_states", "effort", "wrench" or "base_wrench".
         code: short name of the trouble.
         level: how bad it is.
         count: how often it happened.

@@ -62,7 +62,12 @@ def to_pinocchio(phi: FloatArray) -> pin.Inertia:
 
 def pinocchio_columns(bodies: int) -> IntArray:
     """Where, among the columns of pinocchio's regressor for some bodies, the project's columns are, (10 bodies,)."""
-    return (10 * np.arange(bodies)[:, None] + _PINOCCHIO_ORDER).ravel()
+    return np.asarray((10 * np.arange(bodies)[:, None] + _PINOCCHIO_ORDER).ravel(), dtype=np.int64)
+
+
+def to_pinocchio_vector(phi: FloatArray) -> FloatArray:
+    """Return phi (10,) in pinocchio's order."""
+    return np.asarray(phi[_PINOCCHIO_ORDER])
 
 
 def from_pinocchio(inertia: pin.Inertia) -> FloatArray:

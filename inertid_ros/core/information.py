@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dtpqrt, dtrtri, dtrtrs
 
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.records import FloatArray, IntArray
 
 
 class SquareRootInformation:
@@ -29,6 +29,32 @@ class SquareRootInformation:
         other._matrix = self._matrix.copy(order="F")
         other._n = self._n
         return other
+
+    def set_mean(self, mean: FloatArray) -> None:
+        """Start at (n,) values instead of zero; only before anything is folded in."""
+        n = self._n
+        self._matrix[:n, n] = self._matrix[:n, :n] @ mean
+
+    def triangle(self) -> FloatArray:
+        """All that is known, as n + 1 rows [A, y]."""
+        return np.asfortranarray(np.triu(self._matrix))
+
+    def scaled(self, weight: float) -> FloatArray:
+        """The same with a weight."""
+        return np.asfortranarray(weight * np.triu(self._matrix))
+
+    def fold_in_triangle(self, rows: FloatArray, used: IntArray) -> None:
+        """Take rows [A, y] of some of the unknowns only."""
+        whole = np.zeros((len(rows), self._n + 1), order="F")
+        whole[:, used] = rows[:, :-1]
+        whole[:, -1] = rows[:, -1]
+        self.fold_in(whole)
+
+    def squares_at(self, values: FloatArray) -> float:
+        """Sum of squares that (n,) values leave of all rows so far."""
+        n = self._n
+        left = self.factor @ values - self._matrix[:n, n]
+        return float(left @ left) + self.squares_left
 
     def fold_in(self, rows: FloatArray) -> None:
         """Take (M, n + 1) whitened rows [A, y] of equations A x = y with unit variance."""

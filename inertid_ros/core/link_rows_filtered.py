@@ -1,6 +1,6 @@
 """Rows of the arm's equations without accelerations: both sides go through two low-pass filters.
 
-With F_l = l/(s+l), F_d = d/(s+d) and tau = d/dt (P x) + R x, P and R linear in what is measured (see `arm_regressor.py`),
+With F_l = l/(s+l), F_d = d/(s+d) and tau = d/dt (P x) + R x (see `arm_regressor.py`),
 
     F_d F_l tau = [l F_d P + F_d F_l (R - l P)] x
 
@@ -17,6 +17,8 @@ from inertid_ros.core.link_columns import LinkColumns
 from inertid_ros.core.lowpass import LowPass
 from inertid_ros.core.records import FloatArray
 
+_ROW_RATE = 50.0
+
 
 class FilteredLinkRows:
     """The filtered regressor (Liu et al., eq. 16) for efforts and base wrenches."""
@@ -29,7 +31,8 @@ class FilteredLinkRows:
         self._is_new = True
         self._last_time = 0.0
         self.settling = 8.0 * (1.0 / cutoff + 1.0 / smoothing)
-        """How long [s] a wrong sample can be felt."""
+        self.repeats = max(1.0, _ROW_RATE * (cutoff + smoothing) / (cutoff * smoothing))
+        self.used = columns.used
 
     def start_anew(self) -> None:
         """Forget the past at the next sample."""

@@ -52,7 +52,9 @@ class LinkUnknowns:
         start = len(names)
         if base_offset and source != "effort":
             names += [f"base.{name}" for name in WRENCH_NAMES]
-        return cls(tuple(names), *parts, slice(start, len(names)))
+        inertial, viscous_part, coulomb_part, rotor_part, offset_part = parts
+        base_part = slice(start, len(names))
+        return cls(tuple(names), inertial, viscous_part, coulomb_part, rotor_part, offset_part, base_part)
 
 
 def channel_names(arm: ArmModel, source: Source) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from inertid_ros.core.convention import ConventionCheck, Finding, has_error
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.feasible import nearest_feasible
 from inertid_ros.core.health import Health, HealthItem
+from inertid_ros.core.joint_names import JointNames
 from inertid_ros.core.load_estimator import Event, LoadEstimator
 from inertid_ros.core.load_regressor import build_prediction_map
 from inertid_ros.core.load_rows import make_load_rows
@@ -103,6 +104,7 @@ class LoadChain:
         gravity = np.array(settings.gravity)
         self._frames = set(robot.frame_names)
         self._health = Health()
+        self._names = JointNames(robot.joint_names, self._health)
         self._alignment = Alignment(path, settings.load.wrench_delay, self._health)
         self._rows = make_load_rows(path, gravity, settings.load)
         self._estimator = LoadEstimator(settings.load, self._rows.noise_bandwidth)
@@ -117,7 +119,7 @@ class LoadChain:
 
     def push_joints(self, block: JointBlock) -> None:
         """Take joint states of one publisher; never raises for bad data."""
-        self._alignment.push_joints(block)
+        self._alignment.push_joints(self._names.resolve(block))
 
     def push_wrenches(self, block: WrenchBlock) -> None:
         """Take wrenches; never raises for bad data."""

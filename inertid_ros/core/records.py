@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 
 class JointBlock(NamedTuple):

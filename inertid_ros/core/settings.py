@@ -225,12 +225,14 @@ class LinksSettings:
     smoothing_cutoff: float = setting(
         30.0, "Second low-pass of the filtered method, on both sides of the equation.", "rad/s", 1.0, 3000.0
     )
-    differentiation_cutoff: float = setting(
-        60.0, "Low-pass of the differentiated method.", "rad/s", 1.0, 3000.0
-    )
+    differentiation_cutoff: float = setting(60.0, "Low-pass of the differentiated method.", "rad/s", 1.0, 3000.0)
     energy_window: float = setting(0.3, "Window of the energy method.", "s", 0.04, 10.0)
     effort_delay: float = setting(
-        0.0, "How much later than the positions of the same message the effort was measured or filtered.", "s", -0.2, 0.2
+        0.0,
+        "How much later than the positions of the same message the effort was measured or filtered.",
+        "s",
+        -0.2,
+        0.2,
     )
     noise_floor_effort: float = setting(
         0.01, "Smallest standard deviation of a filtered effort that is believed.", "Nm or N", 1e-9, 1000.0

@@ -1,0 +1,117 @@
+"""The one chain from samples to the parameters of an arm. Node, replay and tests all drive this one."""
+
+from __future__ import annotations
+
+from inertid_ros.core.health import Health, HealthItem
+from inertid_ros.core.joint_names import JointNames
+from inertid_ros.core.link_estimator import LinkEstimator
+from inertid_ros.core.link_model import LinkModel
+from inertid_ros.core.link_pipeline import LinkPipeline
+from inertid_ros.core.link_records import LinkEstimate, LinkOutput
+from inertid_ros.core.link_settings_check import check_links_settings
+from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
+from inertid_ros.core.robot import Robot
+from inertid_ros.core.settings import Settings
+
+_EFFORT_WAIT = 100
+"""So many messages without effort before that is called an error."""
+
+
+class LinkChain:
+    """Names, stamps, efforts, equations, rows, information: put together for one arm."""
+
+    def __init__(self, robot: Robot, settings: Settings) -> None:
+        """Build the chain for a robot.
+
+        Raises:
+            SettingError: if the unit of effort is not declared, or something does not fit together.
+            RobotDescriptionError: if a joint or the base sensor's frame is not there or cannot be used.
+        """
+        check_links_settings(settings.links)
+        self.settings = settings
+        self._robot = robot
+        self._links = settings.links
+        self._health = Health()
+        self._names = JointNames(robot.joint_names, self._health)
+        self._base_frame = settings.links.base_frame or robot.frame_names[0]
+        self._without_effort = 0
+        self._paused = False
+        self._pipeline: LinkPipeline | None = None
+        if settings.links.joints:
+            self._pipeline = LinkPipeline(robot, settings, tuple(settings.links.joints), self._health)
+
+    @property
+    def model(self) -> LinkModel | None:
+        """The arm; None while it is not known which joints it has."""
+        return None if self._pipeline is None else self._pipeline.model
+
+    def push_joints(self, block: JointBlock) -> None:
+        """Take joint states of one publisher; never raises for bad data."""
+        block = self._names.resolve(block)
+        if self._pipeline is None:
+            self._choose_joints(block)
+        if self._pipeline is not None:
+            self._pipeline.push_joints(block)
+
+    def _choose_joints(self, block: JointBlock) -> None:
+        """The arm is what the first usable message has; what mimics another joint or has no single coordinate, not."""
+        if len(block.stamps) == 0:
+            return
+        if self._links.source != "base_wrench" and block.efforts is None:
+            self._without_effort += len(block.stamps)
+            if self._without_effort >= _EFFORT_WAIT:
+                self._health.report("effort", "no_effort", int(block.stamps[-1]), count=len(block.stamps))
+            return
+        joints = [name for name in block.names if name in self._robot.joint_names and name not in self._robot.mimics]
+        if not joints:
+            detail = f"joint_states has {', '.join(block.names[:8])}; the URDF {', '.join(self._robot.joint_names[:8])}"
+            self._health.report("joint_states", "missing_joints", int(block.stamps[-1]), detail, len(block.stamps))
+            return
+        left = [name for name in self._robot.joint_names if name not in joints]
+        if left:
+            self._health.report("joint_states", "unmeasured_joints", int(block.stamps[-1]), ", ".join(left))
+        self._pipeline = LinkPipeline(self._robot, self.settings, tuple(joints), self._health)
+
+    def push_base_wrenches(self, block: WrenchBlock) -> None:
+        """Take wrenches of the base sensor; never raises for bad data."""
+        if block.frame != self._base_frame and len(block.stamps):
+            code = "base_frame_mismatch" if block.frame in self._robot.frame_names else "base_frame_unknown"
+            detail = f"base wrench in '{block.frame}', links.base_frame is '{self._base_frame}'"
+            self._health.report("base_wrench", code, int(block.stamps[-1]), detail, len(block.stamps))
+            if code == "base_frame_mismatch":
+                return
+        if self._pipeline is not None:
+            self._pipeline.push_base_wrenches(block)
+
+    def process(self) -> LinkOutput | None:
+        """Carry everything that can be paired through the chain; None if there is nothing."""
+        return None if self._pipeline is None else self._pipeline.process(self._paused)
+
+    def estimate(self) -> LinkEstimate | None:
+        """All that is known by now; None while it is not known which joints the arm has."""
+        return None if self._pipeline is None else self._pipeline.estimate(self._paused)
+
+    def freeze(self, values: FloatArray) -> None:
+        """Predict with these base parameters (U,) and learn nothing from now on; the arm must be known."""
+        assert self._pipeline is not None
+        self._paused = True
+        self._pipeline.freeze(values)
+
+    def pause(self, paused: bool) -> None:
+        """Stop or resume learning; predictions go on."""
+        self._paused = paused
+
+    def reset(self) -> None:
+        """Forget all that was learned."""
+        if self._pipeline is not None:
+            self._pipeline.reset()
+
+    @property
+    def estimator(self) -> LinkEstimator | None:
+        """What holds the information; that of several recordings adds up."""
+        return None if self._pipeline is None else self._pipeline.estimator
+
+    @property
+    def health(self) -> tuple[HealthItem, ...]:
+        """What was wrong with the input so far."""
+        return self._health.items()

@@ -1,0 +1,96 @@
+"""What is unknown of an arm and which of it can be known: set up from URDF and settings before any motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from inertid_ros.core.arm_model import ArmModel
+from inertid_ros.core.arm_regressor import ArmRegressor
+from inertid_ros.core.base_parameters import BaseParameters, find_base_parameters
+from inertid_ros.core.link_columns import LinkColumns
+from inertid_ros.core.link_unknowns import LinkUnknowns, Source, channel_names
+from inertid_ros.core.records import FloatArray
+
+_SAMPLES_A_COLUMN = 3
+_SMALLEST_MASS = 1.0
+_SHORTEST_REACH = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class LinkModel:
+    """An arm, all its unknowns, and those combinations of them that can be identified.
+
+    Attributes:
+        arm: the arm.
+        source: what is measured.
+        base_pose: where in the root frame the base sensor is.
+        channels: names of what is measured, K.
+        unknowns: the full set.
+        base: the base parameters among the full set.
+        columns: the base parameters' columns of the equations.
+        prior: (U,) base parameters of the URDF; friction, rotors and offsets at zero.
+        prior_deviations: (U,) how far from it they may be: as far as any arm of this mass and reach.
+    """
+
+    arm: ArmModel
+    source: Source
+    base_pose: pin.SE3
+    channels: tuple[str, ...]
+    unknowns: LinkUnknowns
+    base: BaseParameters
+    columns: LinkColumns
+    prior: FloatArray
+    prior_deviations: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        arm: ArmModel,
+        source: Source,
+        unknowns: LinkUnknowns,
+        base_pose: pin.SE3 | None = None,
+        coulomb_velocity: float = 0.02,
+    ) -> LinkModel:
+        """Find the base parameters by simulated motion, and make their columns.
+
+        Raises:
+            RankError: if it cannot be told which parameters are identifiable.
+        """
+        pose = pin.SE3.Identity() if base_pose is None else base_pose
+        everything = np.arange(len(unknowns.names))
+        full = LinkColumns(ArmRegressor(arm, source, pose), unknowns, everything, coulomb_velocity)
+        base = find_base_parameters(_simulate(arm, full), unknowns.names)
+        inertial = base.columns[base.columns < unknowns.inertial.stop]
+        columns = LinkColumns(ArmRegressor(arm, source, pose, inertial), unknowns, base.columns, coulomb_velocity)
+        prior = base.combination[:, unknowns.inertial] @ arm.parameters
+        deviations = _widths(arm, unknowns)[base.columns]
+        return cls(arm, source, pose, channel_names(arm, source), unknowns, base, columns, prior, deviations)
+
+
+def _simulate(arm: ArmModel, columns: LinkColumns) -> FloatArray:
+    """Regressor (M, F) of random states, seeded."""
+    rng = np.random.default_rng(0)
+    channels, width = columns.row_shape
+    count = max(50, _SAMPLES_A_COLUMN * width // channels + 1)
+    positions = rng.uniform(-np.pi, np.pi, (count, len(arm.joint_names)))
+    velocities, accelerations = rng.uniform(-2.0, 2.0, positions.shape), rng.uniform(-5.0, 5.0, positions.shape)
+    entries = columns.compute_with_accelerations(positions, velocities, accelerations)
+    rows = columns.assemble(np.concatenate((entries, np.zeros((count, channels))), axis=1))
+    return rows.reshape(-1, width)[:, :-1]
+
+
+def _widths(arm: ArmModel, unknowns: LinkUnknowns) -> FloatArray:
+    """How large each of the full set can be at most, for an arm of this mass and this reach, (F,)."""
+    mass = max(float(arm.parameters[::10].sum()), _SMALLEST_MASS)
+    steps = [float(np.linalg.norm(place.translation)) for place in list(arm.model.jointPlacements)[1:]]
+    reach = max(sum(steps), _SHORTEST_REACH)
+    moment = mass * float(np.linalg.norm(arm.model.gravity.linear)) * reach
+    widths = np.empty(len(unknowns.names))
+    widths[unknowns.inertial] = np.tile([mass] + [mass * reach] * 3 + [mass * reach**2] * 6, len(arm.joint_names))
+    for part in (unknowns.viscous, unknowns.coulomb, unknowns.offset, unknowns.base_offset):
+        widths[part] = max(moment, mass)
+    widths[unknowns.rotor_inertia] = mass * reach**2
+    return widths
