@@ -19,8 +19,8 @@ from inertid_ros.core.errors import RankError
 from inertid_ros.core.records import FloatArray, IntArray
 
 DEPENDENT = 1e-5
-"""A column is spanned by others if no more than this part of it stands out of them. Rounding leaves 1e-13; of a column
-that really is one of its own, at least 1e-3 stood out in all arms and random trees that were tried."""
+"""A column is spanned by others if no more than this part of it stands out of them. Rounding leaves less than 1e-11;
+of a column that really is one of its own, more than 1e-3 stood out in all arms and 300 random trees."""
 ZERO = 1e-12
 """A column is zero if it is shorter than this part of the longest one. Rounding leaves 1e-16."""
 SIGNIFICANT_DIGITS = 10
@@ -94,7 +94,7 @@ def find_base_parameters(
     scale = np.where(present, lengths, 1.0)
     unit = np.linalg.qr(matrix / scale, mode="r") * present
     sequence = np.arange(len(names)) if order is None else np.asarray(order)
-    columns = np.sort(_keep_independent(unit, sequence[present[sequence]]))
+    columns = _keep_independent(unit, sequence[present[sequence]])
     _check_rank(unit, len(columns))
     spanned = np.linalg.lstsq(unit[:, columns], unit, rcond=None)[0]
     spanned[np.abs(spanned) < DEPENDENT] = 0.0
@@ -104,19 +104,30 @@ def find_base_parameters(
 
 
 def format_combination(coefficients: FloatArray, names: Sequence[str]) -> str:
-    """Write a combination: `link2.Ixx - link2.Iyy + 0.2025 link3.m`."""
-    text = ""
+    """Write a combination: `link2.Ixx - link2.Iyy + 0.2025 (link3.m + link4.m)`."""
+    terms: dict[str, list[tuple[bool, str]]] = {}
     for coefficient, name in zip(coefficients, names, strict=True):
         size = f"{abs(coefficient):.4g}"
-        if size == "0":
-            continue
-        sign = "-" if coefficient < 0.0 else "+"
-        text += f" {sign} " if text else "-" * (sign == "-")
-        text += name if size == "1" else f"{size} {name}"
-    return text or "0"
+        if size == "1":
+            terms[name] = [(bool(coefficient > 0.0), name)]
+        elif size != "0":
+            terms.setdefault(f"{size} ", []).append((bool(coefficient > 0.0), name))
+    text = "".join(_format_term(factor, parts) for factor, parts in terms.items())
+    return "-" + text[3:] if text.startswith(" - ") else text[3:]
 
 
-def _keep_independent(unit: FloatArray, sequence: IntArray) -> list[int]:
+def _format_term(factor: str, parts: Sequence[tuple[bool, str]]) -> str:
+    """Write the parameters with one factor, which may be the name of the only one: ` - 0.45 (link3.m - link4.m)`."""
+    sign, name = parts[0]
+    if len(parts) == 1:
+        body = name if factor == name else factor + name
+    else:
+        others = "".join(f" {'+' if other == sign else '-'} {name}" for other, name in parts[1:])
+        body = f"{factor}({name}{others})"
+    return f" {'+' if sign else '-'} {body}"
+
+
+def _keep_independent(unit: FloatArray, sequence: IntArray) -> IntArray:
     """Gram-Schmidt, twice for each column, over the columns of length one that `sequence` names."""
     directions: FloatArray = np.zeros((len(unit), 0))
     kept = []
@@ -127,8 +138,8 @@ def _keep_independent(unit: FloatArray, sequence: IntArray) -> list[int]:
         length = np.linalg.norm(rest)
         if length > DEPENDENT:
             directions = np.column_stack((directions, rest / length))
-            kept.append(int(column))
-    return kept
+            kept.append(column)
+    return np.sort(np.array(kept, dtype=np.int64))
 
 
 def _check_rank(unit: FloatArray, rank: int) -> None:

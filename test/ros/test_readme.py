@@ -77,7 +77,8 @@ def test_commands_exist() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/how_it_works.md", "docs/paper_experiments.md", "docs/parameters.md"]
+    "page",
+    ["README.md", "docs/how_it_works.md", "docs/identifiability.md", "docs/paper_experiments.md", "docs/parameters.md"],
 )
 def test_linked_and_named_files_exist(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 
@@ -18,6 +20,31 @@ def make_random_urdf(seed: int, joints: int, kinds: tuple[str, ...] = ("revolute
     parts += ['<link name="sensor"/>', _joint("mount", "fixed", parent, "sensor", rng)]
     parts += [_link("aside"), _joint("finger", "revolute", parent, "aside", rng), "</robot>"]
     return "\n".join(parts)
+
+
+def make_random_tree(seed: int, joints: int, kinds: tuple[str, ...] = ("revolute", "prismatic")) -> str:
+    """A tree: every joint starts at the base or at any link before it."""
+    rng = np.random.default_rng(seed)
+    parts = ['<robot name="tree">', '<link name="base"/>']
+    names = ["base"]
+    for index in range(joints):
+        parent, kind = names[int(rng.integers(len(names)))], kinds[int(rng.integers(len(kinds)))]
+        names.append(f"link{index}")
+        parts += [_link(names[-1]), _joint(f"joint{index}", kind, parent, names[-1], rng)]
+    return "\n".join((*parts, "</robot>"))
+
+
+def make_chain(joints: Sequence[tuple[str, tuple[float, float, float], tuple[float, float, float]]]) -> str:
+    """A serial chain of joints along z, each given as its kind, its origin and its roll, pitch and yaw."""
+    parts = ['<robot name="chain">', '<link name="link0"/>']
+    for index, (kind, xyz, rpy) in enumerate(joints, start=1):
+        origin = f'<origin xyz="{xyz[0]} {xyz[1]} {xyz[2]}" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/>'
+        parts += [
+            _link(f"link{index}"),
+            f'<joint name="joint{index}" type="{kind}"><parent link="link{index - 1}"/><child link="link{index}"/>',
+            f'{origin}<axis xyz="0 0 1"/><limit lower="-3" upper="3" velocity="3" effort="100"/></joint>',
+        ]
+    return "\n".join((*parts, "</robot>"))
 
 
 def _link(name: str) -> str:

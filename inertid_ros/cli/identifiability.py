@@ -1,0 +1,167 @@
+"""`inertid identifiability`: what can be known of a robot's links, told from its URDF."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inertid_ros.cli.replay import one_line
+
+if TYPE_CHECKING:
+    from inertid_ros.core.arm_model import ArmModel
+    from inertid_ros.core.base_parameters import BaseParameters
+
+MEASURED = {
+    "effort": "the efforts of the joints",
+    "base_wrench": "the force and moment under the base",
+    "both": "the efforts of the joints and the force and moment under the base",
+}
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "identifiability",
+        help="see which parameters of the links can be identified at all",
+        description="Tell from a URDF alone which inertial parameters of the links any motion could tell, which only "
+        "in combinations, and which not at all.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("urdf", type=Path, metavar="URDF", help="the robot description")
+    parser.add_argument("--source", choices=tuple(MEASURED), default="effort", help="what is measured (default effort)")
+    parser.add_argument(
+        "--joints",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="joints that move (default all); others count as fixed, such as those of fingers",
+    )
+    parser.add_argument(
+        "--gravity",
+        type=float,
+        nargs=3,
+        default=[0.0, 0.0, -9.80665],
+        metavar=("X", "Y", "Z"),
+        help="in the root frame of the URDF [m/s^2] (default 0 0 -9.80665)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what is identifiable; 0 if everything went well, 1 if something is wrong."""
+    from inertid_ros.core.errors import InertidError
+    from inertid_ros.core.identifiability import find_identifiable
+    from inertid_ros.offline.estimate_json import format_json
+
+    try:
+        arm = _read_arm(options)
+        base = find_identifiable(arm, options.source)
+    except InertidError as error:
+        sys.stderr.write(f"inertid identifiability: {one_line(error)}\n")
+        return 1
+    if options.json:
+        sys.stdout.write(format_json(_list_all(arm, base, options.source)) + "\n")
+    else:
+        _print_tables(arm, base, options.source)
+    return 0
+
+
+def _read_arm(options: argparse.Namespace) -> ArmModel:
+    import numpy as np
+
+    from inertid_ros.core.arm_model import ArmModel
+    from inertid_ros.core.errors import FileAccessError, SettingError, UnsupportedJointError
+    from inertid_ros.core.robot import Robot
+
+    if not np.all(np.isfinite(options.gravity)):
+        raise SettingError("--gravity", options.gravity, "three finite numbers")
+    try:
+        text = options.urdf.expanduser().read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileAccessError(f"'{options.urdf}' cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise FileAccessError(f"'{options.urdf}' is not text, and no URDF") from None
+    robot = Robot.from_urdf(text)
+    try:
+        return ArmModel.of(robot, np.array(options.gravity), options.joints)
+    except UnsupportedJointError as error:
+        raise UnsupportedJointError(f"{error}. Here: name the others with --joints") from None
+
+
+def _list_all(arm: ArmModel, base: BaseParameters, source: str) -> dict[str, Any]:
+    """What the tables say, and more, as JSON can hold it."""
+    values = base.combination @ arm.parameters
+    combinations = [
+        {
+            "combination": text,
+            "urdf_value": float(value),
+            "coefficients": {base.names[index]: float(row[index]) for index in row.nonzero()[0]},
+        }
+        for text, value, row in zip(base.texts, values, base.combination, strict=True)
+    ]
+    return {
+        "source": source,
+        "joints": arm.joint_names,
+        "links": arm.link_names,
+        "rank": base.rank,
+        "alone": [base.names[index] for index in base.alone],
+        "combined": [base.names[index] for index in base.combined],
+        "not_at_all": [base.names[index] for index in base.absent],
+        "base_parameters": combinations,
+    }
+
+
+def _print_tables(arm: ArmModel, base: BaseParameters, source: str) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    together = base.rank - len(base.alone)
+    console.print(f"From {MEASURED[source]}, of {len(base.names)} parameters of {len(arm.link_names)} links:")
+    console.print(
+        f"{len(base.alone):4} ● identifiable alone\n"
+        f"{len(base.combined):4} ○ identifiable in combinations only, {together} of them\n"
+        f"{len(base.absent):4} · not identifiable\n"
+        f"{base.rank:4} base parameters in all ({len(base.alone)} + {together}), by QR and by SVD"
+    )
+    console.print(_tabulate_links(arm, base))
+    if together:
+        console.print(_tabulate_combinations(arm, base))
+    console.print(
+        "m is the mass [kg], mc the mass times the centre of mass [kg m], I the inertia about the origin of the link's "
+        "frame, not about the centre of mass [kg m²]. Links fixed to another one count as part of it."
+    )
+
+
+def _tabulate_links(arm: ArmModel, base: BaseParameters) -> Any:
+    from rich.table import Table
+
+    from inertid_ros.core.inertial import PARAMETER_NAMES
+
+    marks = ["·"] * len(base.names)
+    for group, mark in ((base.alone, "●"), (base.combined, "○")):
+        for index in group:
+            marks[index] = mark
+    table = Table("joint", "link")
+    for name in PARAMETER_NAMES:
+        table.add_column(name, justify="center")
+    for number, (joint, link) in enumerate(zip(arm.joint_names, arm.link_names, strict=True)):
+        table.add_row(joint, link, *marks[10 * number : 10 * number + 10])
+    return table
+
+
+def _tabulate_combinations(arm: ArmModel, base: BaseParameters) -> Any:
+    from rich.table import Table
+
+    from inertid_ros.number_text import PARAMETER_UNITS
+
+    table = Table("", "combination", title="The combinations", title_justify="left")
+    table.add_column("by the URDF", justify="right", no_wrap=True)
+    values = base.combination @ arm.parameters
+    alone = set(base.alone)
+    rows = [row for row in zip(base.columns, base.texts, values, strict=True) if row[0] not in alone]
+    for number, (column, text, value) in enumerate(rows, start=1):
+        table.add_row(str(number), text, f"{value + 0.0:.6g} {PARAMETER_UNITS[column % 10]}")
+    return table
