@@ -16,7 +16,6 @@ import pinocchio as pin
 
 from inertid_ros.core.arm_model import ArmModel
 from inertid_ros.core.inertial import pinocchio_columns
-from inertid_ros.core.link_unknowns import Source
 from inertid_ros.core.records import FloatArray, IntArray
 
 _STEP = 1e-5
@@ -34,7 +33,7 @@ class ArmRegressor:
     """
 
     def __init__(
-        self, arm: ArmModel, source: Source, base_pose: pin.SE3 | None = None, columns: IntArray | None = None
+        self, arm: ArmModel, source: str, base_pose: pin.SE3 | None = None, columns: IntArray | None = None
     ) -> None:
         """Choose the equations.
 
@@ -134,7 +133,7 @@ class ArmRegressor:
                 accelerations[k],
             )
             matrix = pin.computeJointTorqueRegressor(self._model, self._data, place, rate, change)
-            result[k] = matrix[self._taken][:, self._order]
+            result[k] = matrix.reshape(self._model.nv, -1)[self._taken][:, self._order]
         return result
 
 

@@ -75,12 +75,6 @@ def from_pinocchio(inertia: pin.Inertia) -> FloatArray:
     return np.asarray(inertia.toDynamicParameters()[_PINOCCHIO_ORDER], dtype=float)
 
 
-def columns_from_pinocchio(regressor: FloatArray) -> FloatArray:
-    """Return a regressor of some bodies (..., 10 n), ten columns each in pinocchio's order, with those of phi."""
-    bodies = np.arange(regressor.shape[-1]).reshape(-1, len(PARAMETER_NAMES))
-    return np.asarray(regressor[..., bodies[:, _PINOCCHIO_ORDER].ravel()])
-
-
 def pseudo_inertia(phi: FloatArray) -> FloatArray:
     """Return the (4, 4) second moment of the mass distribution, P = ∫ [x; 1] [x; 1]ᵀ dm.
 

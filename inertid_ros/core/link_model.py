@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +11,12 @@ import pinocchio as pin
 from inertid_ros.core.arm_model import ArmModel
 from inertid_ros.core.arm_regressor import ArmRegressor
 from inertid_ros.core.base_parameters import BaseParameters, find_base_parameters
+from inertid_ros.core.identifiability import order_of_links
 from inertid_ros.core.link_columns import LinkColumns
-from inertid_ros.core.link_unknowns import LinkUnknowns, Source, channel_names
+from inertid_ros.core.link_unknowns import LinkUnknowns, channel_names
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.simulated_regressor import draw_states, square_up
 
-_SAMPLES_A_COLUMN = 3
 _SMALLEST_MASS = 1.0
 _SHORTEST_REACH = 0.1
 
@@ -36,7 +38,7 @@ class LinkModel:
     """
 
     arm: ArmModel
-    source: Source
+    source: str
     base_pose: pin.SE3
     channels: tuple[str, ...]
     unknowns: LinkUnknowns
@@ -49,7 +51,7 @@ class LinkModel:
     def of(
         cls,
         arm: ArmModel,
-        source: Source,
+        source: str,
         unknowns: LinkUnknowns,
         base_pose: pin.SE3 | None = None,
         coulomb_velocity: float = 0.02,
@@ -61,8 +63,11 @@ class LinkModel:
         """
         pose = pin.SE3.Identity() if base_pose is None else base_pose
         everything = np.arange(len(unknowns.names))
-        full = LinkColumns(ArmRegressor(arm, source, pose), unknowns, everything, coulomb_velocity)
-        base = find_base_parameters(_simulate(arm, full), unknowns.names)
+        squared = dataclasses.replace(arm, model=square_up(arm.model))
+        full = LinkColumns(ArmRegressor(squared, source, pose), unknowns, everything, coulomb_velocity)
+        links = order_of_links(len(arm.link_names))
+        order = np.concatenate((links, everything[len(links) :]))
+        base = find_base_parameters(_simulate(full, squared), unknowns.names, order)
         inertial = base.columns[base.columns < unknowns.inertial.stop]
         columns = LinkColumns(ArmRegressor(arm, source, pose, inertial), unknowns, base.columns, coulomb_velocity)
         prior = base.combination[:, unknowns.inertial] @ arm.parameters
@@ -70,16 +75,11 @@ class LinkModel:
         return cls(arm, source, pose, channel_names(arm, source), unknowns, base, columns, prior, deviations)
 
 
-def _simulate(arm: ArmModel, columns: LinkColumns) -> FloatArray:
-    """Regressor (M, F) of random states, seeded."""
-    rng = np.random.default_rng(0)
-    channels, width = columns.row_shape
-    count = max(50, _SAMPLES_A_COLUMN * width // channels + 1)
-    positions = rng.uniform(-np.pi, np.pi, (count, len(arm.joint_names)))
-    velocities, accelerations = rng.uniform(-2.0, 2.0, positions.shape), rng.uniform(-5.0, 5.0, positions.shape)
-    entries = columns.compute_with_accelerations(positions, velocities, accelerations)
-    rows = columns.assemble(np.concatenate((entries, np.zeros((count, channels))), axis=1))
-    return rows.reshape(-1, width)[:, :-1]
+def _simulate(columns: LinkColumns, arm: ArmModel) -> FloatArray:
+    """Regressor (M, F) of random states."""
+    entries = columns.compute_with_accelerations(*draw_states(arm))
+    rows = columns.assemble(np.concatenate((entries, np.zeros((len(entries), columns.row_shape[0]))), axis=1))
+    return rows.reshape(-1, columns.row_shape[1])[:, :-1]
 
 
 def _widths(arm: ArmModel, unknowns: LinkUnknowns) -> FloatArray:

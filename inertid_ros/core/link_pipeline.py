@@ -15,7 +15,7 @@ from inertid_ros.core.link_predictor import Accelerations, LinkPredictor
 from inertid_ros.core.link_records import LinkEstimate, LinkOutput
 from inertid_ros.core.link_rows import make_link_rows
 from inertid_ros.core.link_state import judge_links
-from inertid_ros.core.link_unknowns import LinkUnknowns, Source
+from inertid_ros.core.link_unknowns import LinkUnknowns
 from inertid_ros.core.records import BoolArray, FloatArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot import Robot
 from inertid_ros.core.sample_buffer import SampleBuffer
@@ -40,7 +40,7 @@ class LinkPipeline:
             RankError: if it cannot be told which parameters are identifiable.
         """
         links = settings.links
-        source: Source = links.source  # type: ignore[assignment]
+        source = links.source
         arm = ArmModel.of(robot, np.array(settings.gravity), joints)
         unknowns = LinkUnknowns.of(arm, source, links.viscous, links.coulomb, links.rotor_inertia, links.offset)
         pose = arm.place_of(links.base_frame) if links.base_frame else None

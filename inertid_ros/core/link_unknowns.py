@@ -8,11 +8,11 @@ out.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from inertid_ros.core.arm_model import ArmModel
 
-Source = Literal["effort", "base_wrench", "both"]
+SOURCES = ("effort", "base_wrench", "both")
+"""What is measured: forces and torques of the joints, force and moment under the base, or both."""
 
 WRENCH_NAMES = ("fx", "fy", "fz", "nx", "ny", "nz")
 
@@ -33,7 +33,7 @@ class LinkUnknowns:
     def of(
         cls,
         arm: ArmModel,
-        source: Source,
+        source: str,
         viscous: bool = True,
         coulomb: bool = True,
         rotor_inertia: bool = True,
@@ -57,7 +57,7 @@ class LinkUnknowns:
         return cls(tuple(names), inertial, viscous_part, coulomb_part, rotor_part, offset_part, base_part)
 
 
-def channel_names(arm: ArmModel, source: Source) -> tuple[str, ...]:
+def channel_names(arm: ArmModel, source: str) -> tuple[str, ...]:
     """What is measured: the base wrench (6), the efforts (n), or both in this order."""
     base = tuple(f"base.{name}" for name in WRENCH_NAMES)
     if source == "base_wrench":

@@ -12,11 +12,8 @@ import numpy as np
 import pinocchio as pin
 
 from inertid_ros.core.arm_model import ArmModel
-from inertid_ros.core.inertial import columns_from_pinocchio
+from inertid_ros.core.arm_regressor import ArmRegressor
 from inertid_ros.core.records import FloatArray
-
-SOURCES = ("effort", "base_wrench", "both")
-"""What is measured: forces and torques of the joints, force and moment under the base, or both."""
 
 STATES = 400
 """States to draw; with six readings each that is enough for some two hundred joints."""
@@ -50,17 +47,7 @@ def simulate_regressor(arm: ArmModel, source: str, states: JointStates) -> Float
             origin of the root frame, in its axes) or `both` (K = 6 + n, the base first).
         states: where the joints are and how they move.
     """
-    n = len(arm.joint_names)
-    model = _put_on_free_flyer(arm.model)
-    data = model.createData()
-    at_rest = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
-    regressor = np.empty((len(states.positions), 6 + n, 10 * n))
-    for row, q, v, a in zip(regressor, *states, strict=True):
-        moving = (np.concatenate((np.zeros(6), rate)) for rate in (v, a))
-        full = pin.computeJointTorqueRegressor(model, data, np.concatenate((at_rest, q)), *moving)
-        row[:] = full[:, 10:]
-    measured = {"effort": slice(6, None), "base_wrench": slice(6), "both": slice(None)}[source]
-    return columns_from_pinocchio(regressor[:, measured])
+    return ArmRegressor(arm, source).with_accelerations(*states)
 
 
 def square_up(model: pin.Model) -> pin.Model:
@@ -74,14 +61,3 @@ def square_up(model: pin.Model) -> pin.Model:
         left, _, right = np.linalg.svd(np.where(np.abs(rotation) < _RIGHT_ANGLE, 0.0, rotation))
         squared.jointPlacements[index] = pin.SE3(left @ right, model.jointPlacements[index].translation)
     return squared
-
-
-def _put_on_free_flyer(model: pin.Model) -> pin.Model:
-    """The same joints on a base that could move: the first six rows of its regressor are the wrench that holds it."""
-    flying = pin.Model()
-    flying.gravity = model.gravity
-    flying.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
-    for index in range(1, model.njoints):
-        joint, placement = model.joints[index], model.jointPlacements[index]
-        flying.addJoint(model.parents[index] + 1, joint, placement, str(index))
-    return flying

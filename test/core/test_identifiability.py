@@ -10,10 +10,11 @@ from support.random_robots import make_chain, make_random_tree
 from inertid_ros.core.arm_model import ArmModel
 from inertid_ros.core.base_parameters import BaseParameters
 from inertid_ros.core.identifiability import find_identifiable
-from inertid_ros.core.inertial import columns_from_pinocchio
+from inertid_ros.core.inertial import pinocchio_columns
+from inertid_ros.core.link_unknowns import SOURCES
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.robot import Robot
-from inertid_ros.core.simulated_regressor import SOURCES, draw_states, simulate_regressor
+from inertid_ros.core.simulated_regressor import draw_states, simulate_regressor
 from inertid_ros.share import share_path
 
 DOWN = np.array([0.0, 0.0, -9.80665])
@@ -159,7 +160,9 @@ def count_by_energy(arm: ArmModel) -> int:
 
     states = draw_states(arm, seed=7)
     rows = np.array([measure(q, v) for q, v, _ in zip(*states, strict=True)])
-    rows = columns_from_pinocchio(rows - measure(states.positions[0], 0.0 * states.velocities[0]))
+    rows = (rows - measure(states.positions[0], 0.0 * states.velocities[0]))[
+        ..., pinocchio_columns(len(arm.link_names))
+    ]
     lengths = np.linalg.norm(rows, axis=0)
     present = lengths > 1e-12 * lengths.max()
     return int(np.linalg.matrix_rank(rows[:, present] / lengths[present], tol=1e-9))
