@@ -1,11 +1,12 @@
-"""What a wrench sample costs in the load chain, in units of pinocchio's own kinematics of the same sample.
+"""What a sample costs in the chains of load and links, in units of pinocchio's own work on the same sample.
 
     python benchmarks/chain_cost.py
 
 A PUMA with tachometers at 1 kHz, samples one at a time and in blocks of a thousand. The floor is what no program that
-calls pinocchio from Python can do without: `forwardKinematics` and `getFrameVelocity` on the whole robot. Floor and
-chain take turns on short pieces of the same run, and the median of the ratios counts, so that a machine which does
-other things as well, or changes its clock, slows down both alike. Fails (1) above the limits.
+calls pinocchio from Python can do without: for the load `forwardKinematics` and `getFrameVelocity` on the whole robot,
+for the links (36 base parameters, friction, rotors and offsets) `computeJointTorqueRegressor`. Floor and chain take
+turns on short pieces of the same run, and the median of the ratios counts, so that a machine which does other things as
+well, or changes its clock, slows down both alike. Fails (1) above the limits.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import gc
 import sys
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
+from inertid_ros.core.link_chain import LinkChain
 from inertid_ros.core.load_chain import LoadChain
-from inertid_ros.core.records import JointBlock, WrenchBlock
+from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LoadSettings, Settings
+from inertid_ros.core.settings import LinksSettings, LoadSettings, Settings
 from inertid_ros.share import share_path
+from inertid_ros.sim.friction import JointFriction
 from inertid_ros.sim.loads import load_from_yaml
 from inertid_ros.sim.motion import Hold, Sequence
 from inertid_ros.sim.paper_moves import paper_puma_move
@@ -40,15 +44,21 @@ SECONDS = 40.0
 
 
 class Case(NamedTuple):
-    """How samples arrive, how many are timed in one go, and how often the floor the chain may cost."""
+    """What is timed, how samples arrive, how many are timed in one go, and how often the floor the chain may cost."""
 
+    what: str
     block: int
     piece: int
     samples: int
     limit: float
 
 
-CASES = (Case(1, 200, 20_000, 30.0), Case(1000, 1000, 40_000, 8.0))
+CASES = (
+    Case("load", 1, 200, 20_000, 30.0),
+    Case("load", 1000, 1000, 40_000, 8.0),
+    Case("links", 1, 200, 20_000, 40.0),
+    Case("links", 1000, 1000, 40_000, 15.0),
+)
 
 
 class Cost(NamedTuple):
@@ -71,9 +81,12 @@ def simulate(urdf: str) -> tuple[JointBlock, WrenchBlock]:
         velocity_noise=1e-3,
         force_noise=0.1,
         torque_noise=5e-3,
+        effort_noise=0.5,
     )
     load = load_from_yaml(share_path("config", "loads", "bar.yaml"))
-    simulator = Simulator(urdf, FRAME, motion, sensors, [(0.0, load)], seed=1)
+    simulator = Simulator(
+        urdf, FRAME, motion, sensors, [(0.0, load)], seed=1, friction=JointFriction(2.0, 4.0, 0.5, 0.1)
+    )
     return simulator.joints(0.0, SECONDS), simulator.wrenches(0.0, SECONDS)
 
 
@@ -86,11 +99,43 @@ def cut(joints: JointBlock, wrenches: WrenchBlock, size: int, count: int) -> lis
     return blocks
 
 
-def measure(urdf: str, joints: JointBlock, wrenches: WrenchBlock, case: Case) -> Cost:
-    """Time floor and chain in turns on the same samples."""
+def make_load(urdf: str) -> tuple[Callable[[JointBlock, WrenchBlock], None], Callable[[FloatArray, FloatArray], None]]:
+    """The load chain and its floor."""
     chain = LoadChain(Robot.from_urdf(urdf), Settings(load=LoadSettings(sensor_frame=FRAME, wrench_sign="on_load")))
     model = pin.buildModelFromXML(urdf)
     data, frame = model.createData(), model.getFrameId(FRAME)
+
+    def drive(joints: JointBlock, wrenches: WrenchBlock) -> None:
+        chain.push_joints(joints)
+        chain.push_wrenches(wrenches)
+        chain.process()
+
+    def floor(position: FloatArray, velocity: FloatArray) -> None:
+        pin.forwardKinematics(model, data, position, velocity)
+        pin.getFrameVelocity(model, data, frame, pin.LOCAL)
+
+    return drive, floor
+
+
+def make_links(urdf: str) -> tuple[Callable[[JointBlock, WrenchBlock], None], Callable[[FloatArray, FloatArray], None]]:
+    """The chain of the links and its floor."""
+    chain = LinkChain(Robot.from_urdf(urdf), Settings(links=LinksSettings(effort_unit="newton_metre")))
+    model = pin.buildModelFromXML(urdf)
+    data = model.createData()
+
+    def drive(joints: JointBlock, _: WrenchBlock) -> None:
+        chain.push_joints(joints)
+        chain.process()
+
+    def floor(position: FloatArray, velocity: FloatArray) -> None:
+        pin.computeJointTorqueRegressor(model, data, position, velocity, velocity)
+
+    return drive, floor
+
+
+def measure(urdf: str, joints: JointBlock, wrenches: WrenchBlock, case: Case) -> Cost:
+    """Time floor and chain in turns on the same samples."""
+    drive, floor = make_load(urdf) if case.what == "load" else make_links(urdf)
     positions, velocities = joints.positions, joints.velocities
     assert velocities is not None
     blocks = cut(joints, wrenches, case.block, case.samples)
@@ -101,13 +146,10 @@ def measure(urdf: str, joints: JointBlock, wrenches: WrenchBlock, case: Case) ->
     for index in range(case.samples // case.piece):
         started = time.perf_counter()
         for sample in range(index * case.piece, (index + 1) * case.piece):
-            pin.forwardKinematics(model, data, positions[sample], velocities[sample])
-            pin.getFrameVelocity(model, data, frame, pin.LOCAL)
+            floor(positions[sample], velocities[sample])
         between = time.perf_counter()
         for joint_block, wrench_block in blocks[index * per_piece : (index + 1) * per_piece]:
-            chain.push_joints(joint_block)
-            chain.push_wrenches(wrench_block)
-            chain.process()
+            drive(joint_block, wrench_block)
         floors.append(between - started)
         chains.append(time.perf_counter() - between)
     scale = 1e6 / case.piece
@@ -120,11 +162,13 @@ def main() -> int:
     urdf = share_path("urdf", "puma560.urdf").read_text()
     joints, wrenches = simulate(urdf)
     exceeded = False
-    print(f"{'block':>6} {'floor [us]':>11} {'chain [us]':>11} {'ratio':>7} {'limit':>6}")
+    print(f"{'chain':>6} {'block':>6} {'floor [us]':>11} {'chain [us]':>11} {'ratio':>7} {'limit':>6}")
     for case in CASES:
         cost = measure(urdf, joints, wrenches, case)
         exceeded |= cost.ratio > case.limit
-        print(f"{case.block:6d} {cost.floor:11.2f} {cost.chain:11.2f} {cost.ratio:7.1f} {case.limit:6.0f}")
+        print(
+            f"{case.what:>6} {case.block:6d} {cost.floor:11.2f} {cost.chain:11.2f} {cost.ratio:7.1f} {case.limit:6.0f}"
+        )
     return int(exceeded)
 
 

@@ -74,14 +74,12 @@ class ArmRegressor:
         rows, columns = np.nonzero(seen > 1e-12 * seen.max())
         return rows, wanted[columns]
 
-    def compute(self, positions: FloatArray, velocities: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """P and R (N, E) at (N, n) positions and velocities."""
-        momentum, rest = np.empty((2, len(positions), len(self._entries)))
+    def compute(self, positions: FloatArray, velocities: FloatArray, momentum: FloatArray, rest: FloatArray) -> None:
+        """Lay down P and R, (N, E) each, at (N, n) positions and velocities."""
         if self._source == "base_wrench":
             self._compute_base(positions, velocities, momentum, rest)
         else:
             self._compute_all(positions, velocities, momentum, rest)
-        return momentum, rest
 
     def _compute_base(
         self, positions: FloatArray, velocities: FloatArray, momentum: FloatArray, rest: FloatArray

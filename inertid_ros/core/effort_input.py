@@ -19,7 +19,11 @@ class EffortInput:
         self._arm = arm
         self._constants = constants
         self._health = health
-        self._held = np.zeros(len(arm.joint_names))
+        self._n = len(arm.joint_names)
+        self._below = (1.0 - _AT_LIMIT) * arm.effort_limits
+        self._names: tuple[str, ...] = ()
+        self._given, self._taken = np.empty((2, 0), dtype=np.int64)
+        self._held = np.zeros(self._n)
 
     def read(self, block: JointBlock) -> FloatArray | None:
         """Readings (N, 2 n): efforts, and 1 where one is not to be believed (the last good one is in its place).
@@ -33,18 +37,40 @@ class EffortInput:
             detail = f"{len(names)} names, {efforts.shape[-1]} efforts"
             self._health.report("effort", "wrong_effort_length", int(stamps[-1]), detail, len(stamps))
             return None
-        columns = [names.index(joint) if joint in names else -1 for joint in self._arm.joint_names]
-        if max(columns) < 0:
+        if names != self._names:
+            self._find_columns(names)
+        if not len(self._given):
             return None
-        values = np.full((len(stamps), len(columns)), np.nan)
-        given = [place for place, column in enumerate(columns) if column >= 0]
-        values[:, given] = efforts[:, [columns[place] for place in given]] * self._constants[given]
+        if len(self._given) == self._n:
+            values = efforts[:, self._taken] * self._constants
+            largest = np.abs(values).max(axis=0)
+            if (largest < self._below).all():
+                return self._take_all(values)
+        else:
+            values = np.full((len(stamps), self._n), np.nan)
+            values[:, self._given] = efforts[:, self._taken] * self._constants[self._given]
+        return self._mark(values, int(stamps[-1]))
+
+    def _find_columns(self, names: tuple[str, ...]) -> None:
+        joints = self._arm.joint_names
+        self._names = names
+        self._given = np.array([place for place, joint in enumerate(joints) if joint in names], dtype=np.int64)
+        self._taken = np.array([names.index(joints[place]) for place in self._given], dtype=np.int64)
+
+    def _take_all(self, values: FloatArray) -> FloatArray:
+        """All are good."""
+        readings = np.zeros((len(values), 2 * self._n))
+        readings[:, : self._n] = values
+        self._held = values[-1]
+        return readings
+
+    def _mark(self, values: FloatArray, stamp: int) -> FloatArray:
         missing = ~np.isfinite(values)
-        self._report(missing, "effort_missing", int(stamps[-1]))
+        self._report(missing, "effort_missing", stamp)
         limits = self._arm.effort_limits
         saturated = np.abs(np.abs(np.where(missing, 0.0, values)) - limits) <= _AT_LIMIT * limits
         saturated &= np.isfinite(limits)
-        self._report(saturated, "effort_saturated", int(stamps[-1]))
+        self._report(saturated, "effort_saturated", stamp)
         bad = missing | saturated
         return np.asarray(np.concatenate((self._hold(values, bad), bad.astype(float)), axis=1))
 

@@ -65,11 +65,6 @@ def pinocchio_columns(bodies: int) -> IntArray:
     return np.asarray((10 * np.arange(bodies)[:, None] + _PINOCCHIO_ORDER).ravel(), dtype=np.int64)
 
 
-def to_pinocchio_vector(phi: FloatArray) -> FloatArray:
-    """Return phi (10,) in pinocchio's order."""
-    return np.asarray(phi[_PINOCCHIO_ORDER])
-
-
 def from_pinocchio(inertia: pin.Inertia) -> FloatArray:
     """Return phi (10,) of pinocchio's inertia, in the same frame."""
     return np.asarray(inertia.toDynamicParameters()[_PINOCCHIO_ORDER], dtype=float)

@@ -16,7 +16,9 @@ class LinkColumns:
     offsets.
 
     Attributes:
-        momentum_part: which entries have a momentum.
+        joints: how many joints there are, n.
+        entries: how many entries there are, E.
+        momenta: how many of them, from the first on, have a momentum.
         row_shape: (K, U + 1), equations a sample and unknowns.
     """
 
@@ -48,31 +50,30 @@ class LinkColumns:
             self._joints.append(joints)
             rows.append(joints if part is unknowns.base_offset else first_effort + joints)
             columns.append(np.array([place[part.start + joint] for joint in taken], dtype=np.int64))
-        self._momenta = len(regressor.rows) + len(self._joints[0])
-        self.momentum_part = slice(0, self._momenta)
+        self._inertial = len(regressor.rows)
+        self.joints = regressor.joints
+        self.momenta = self._inertial + len(self._joints[0])
+        self._drives = np.concatenate((self._joints[1], regressor.joints + self._joints[2]))
         self.row_shape = regressor.channels, len(chosen) + 1
-        self._entries = sum(len(row) for row in rows)
+        self.entries = sum(len(row) for row in rows)
         width = len(chosen) + 1
-        inner = np.concatenate(rows) * width + np.concatenate(columns)
+        self._rows, self._places = np.concatenate(rows), np.concatenate(columns)
+        inner = self._rows * width + self._places
         readings = np.arange(regressor.channels) * width + len(chosen)
         self._targets = np.concatenate((inner, readings))
-        self.used = [np.unique(np.concatenate(columns)[np.concatenate(rows) == k]) for k in range(regressor.channels)]
+        self.used = [np.unique(self._places[self._rows == k]) for k in range(regressor.channels)]
         """For each equation the unknowns that can be in it."""
 
-    def compute(self, positions: FloatArray, velocities: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Entries of P (N, those with a momentum) and of R (N, E) at (N, n) positions and velocities."""
-        rotor, viscous, coulomb, _, _ = self._joints
-        inertial_momentum, inertial_rest = self._regressor.compute(positions, velocities)
-        inertial = inertial_rest.shape[1]
-        momentum = np.concatenate((inertial_momentum, velocities[:, rotor]), axis=1)
-        rest = np.zeros((len(positions), self._entries))
-        rest[:, :inertial] = inertial_rest
-        at = self._momenta
-        rest[:, at : at + len(viscous)] = velocities[:, viscous]
-        at += len(viscous)
-        rest[:, at : at + len(coulomb)] = self.coulomb_sign(velocities[:, coulomb])
-        rest[:, at + len(coulomb) :] = 1.0
-        return momentum, rest
+    def compute(self, positions: FloatArray, velocities: FloatArray, momentum: FloatArray, rest: FloatArray) -> None:
+        """Lay down entries of P (N, those with a momentum) and of R (N, E) at (N, n) positions and velocities."""
+        inertial = self._inertial
+        self._regressor.compute(positions, velocities, momentum[:, :inertial], rest[:, :inertial])
+        rest[:, inertial:] = 1.0
+        if self._drives.size:
+            momentum[:, inertial:] = velocities[:, self._joints[0]]
+            rest[:, inertial : self.momenta] = 0.0
+            both = np.concatenate((velocities, self.coulomb_sign(velocities)), axis=1)
+            rest[:, self.momenta : self.momenta + self._drives.size] = both[:, self._drives]
 
     def compute_with_accelerations(
         self, positions: FloatArray, velocities: FloatArray, accelerations: FloatArray
@@ -92,9 +93,15 @@ class LinkColumns:
             axis=1,
         )
 
+    def spread(self, values: FloatArray) -> FloatArray:
+        """Matrix (E, K) that makes equations of entries, for values (U,) of the unknowns."""
+        result = np.zeros((self.entries, self.row_shape[0]))
+        result[np.arange(self.entries), self._rows] = values[self._places]
+        return result
+
     def coulomb_sign(self, velocities: FloatArray) -> FloatArray:
         """The sign of a velocity, without a jump at standstill."""
-        return np.clip(velocities / self._coulomb_velocity, -1.0, 1.0)
+        return np.asarray(np.minimum(np.maximum(velocities * (1.0 / self._coulomb_velocity), -1.0), 1.0))
 
     def assemble(self, entries: FloatArray) -> FloatArray:
         """Rows [A, y] (M, K, U + 1) of entries and readings (M, E + K)."""

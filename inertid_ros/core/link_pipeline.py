@@ -11,12 +11,11 @@ from inertid_ros.core.health import Health
 from inertid_ros.core.joint_stream import MAX_GAP
 from inertid_ros.core.link_estimator import LinkEstimator
 from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.link_predictor import Accelerations, LinkPredictor
 from inertid_ros.core.link_records import LinkEstimate, LinkOutput
 from inertid_ros.core.link_rows import make_link_rows
 from inertid_ros.core.link_state import judge_links
 from inertid_ros.core.link_unknowns import LinkUnknowns
-from inertid_ros.core.records import BoolArray, FloatArray, JointBlock, WrenchBlock
+from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot import Robot
 from inertid_ros.core.sample_buffer import SampleBuffer
 from inertid_ros.core.settings import LinksSettings, Settings
@@ -54,8 +53,7 @@ class LinkPipeline:
         self._efforts = EffortInput(arm, _constants(links, arm), health)
         self._effort_samples = SampleBuffer(2 * self._n)
         self._rows = make_link_rows(self.model, links)
-        self._accelerations = Accelerations(links.filter_cutoff, links.smoothing_cutoff)
-        self._predictor = LinkPredictor(self.model)
+        self._map = self._rows.prediction_map(self.model.prior)
         base_floor = [links.noise_floor_force] * 3 + [links.noise_floor_torque] * 3
         floors = {"effort": [], "base_wrench": base_floor, "both": base_floor}[source]
         efforts = [] if source == "base_wrench" else [links.noise_floor_effort] * self._n
@@ -70,6 +68,7 @@ class LinkPipeline:
         self._slot = -1
         self._stamp = 0
         self._last_bad = np.full(len(self.model.channels), -np.inf)
+        self._settled_from = -np.inf
 
     def push_joints(self, block: JointBlock) -> None:
         """Take joint states with the URDF's names, and their efforts."""
@@ -128,26 +127,25 @@ class LinkPipeline:
     def _process_stretch(self, stretch: Stretch, paused: bool) -> LinkOutput:
         measured, usable = self._read(stretch)
         slots = stretch.stamps // SLOT
-        picked = np.flatnonzero(np.diff(slots, prepend=self._slot)).tolist()
-        self._slot = slots.item(-1)
-        rows = self._rows.process(stretch, measured, picked)
-        accelerations = self._accelerations.process(stretch)
+        picked = self._pick(slots)
+        features, rows = self._rows.process(stretch, measured, picked)
         settled = self._find_settled(stretch, usable, picked)
         predicted = np.empty_like(measured)
-        row_predicted = np.empty((len(picked), rows.shape[1] if picked else 0))
+        row_predicted = np.empty(rows.shape[:2])
         done = 0
-        for place, (position, row) in enumerate(zip(picked, rows, strict=True)):
+        for place, position in enumerate(picked):
+            row = rows[place]
             row_predicted[place] = row[:, :-1].dot(self.estimator.values)
             if paused:
                 continue
             if not self._standing.is_long(stretch.times.item(position), stretch.positions[position]):
                 self.estimator.take(row, settled[place].tolist())
             if slots.item(position) % SLOTS_A_SOLUTION == 0:
-                self._predict(stretch, accelerations, done, position, predicted)
+                features[done:position].dot(self._map, out=predicted[done:position])
                 done = position
                 self.estimator.update()
-                self._predictor.set_values(self.estimator.values)
-        self._predict(stretch, accelerations, done, len(predicted), predicted)
+                self._map = self._rows.prediction_map(self.estimator.values)
+        features[done:].dot(self._map, out=predicted[done:])
         if self._sign < 0.0:
             for values in (predicted, measured):
                 values[:, :6] *= -1.0
@@ -156,20 +154,22 @@ class LinkPipeline:
             stretch.stamps, predicted, measured, usable, row_stamps, rows[:, :, -1], row_predicted, settled
         )
 
-    def _predict(self, stretch: Stretch, accelerations: FloatArray, start: int, stop: int, out: FloatArray) -> None:
-        if start < stop:
-            part = slice(start, stop)
-            out[part] = self._predictor.predict(stretch.positions[part], stretch.velocities[part], accelerations[part])
+    def _pick(self, slots: IntArray) -> list[int]:
+        """Indices of the samples that are the first of their slot."""
+        before, self._slot = self._slot, slots.item(-1)
+        first = [0] if slots.item(0) != before else []
+        return first + (np.flatnonzero(slots[1:] != slots[:-1]) + 1).tolist() if len(slots) > 1 else first
 
     def _find_settled(self, stretch: Stretch, usable: BoolArray, picked: list[int]) -> BoolArray:
         """Whether at (M,) picked samples each channel has been usable for as long as the filters remember, (M, K)."""
         times = stretch.times
-        if usable.all() and times.item(0) - self._last_bad.max() > self._rows.settling:
-            return np.ones((len(picked), usable.shape[1]), dtype=bool)
+        if usable.all() and times.item(0) > self._settled_from:
+            return usable[picked]
         bad = np.where(usable, -np.inf, times[:, None])
         bad[0] = np.maximum(bad[0], self._last_bad)
         latest = np.maximum.accumulate(bad, axis=0)
         self._last_bad = latest[-1]
+        self._settled_from = float(self._last_bad.max()) + self._rows.settling
         return np.asarray(times[picked, None] - latest[picked] > self._rows.settling)
 
     def estimate(self, paused: bool) -> LinkEstimate:
@@ -193,13 +193,13 @@ class LinkPipeline:
     def freeze(self, values: FloatArray) -> None:
         """Predict with these base parameters (U,)."""
         self.estimator.values = np.array(values, dtype=np.float64)
-        self._predictor.set_values(self.estimator.values)
+        self._map = self._rows.prediction_map(self.estimator.values)
 
     def reset(self) -> None:
         """Forget all that was learned."""
         self.estimator.reset()
         self._rows.start_anew()
-        self._predictor.set_values(self.estimator.values)
+        self._map = self._rows.prediction_map(self.estimator.values)
 
 
 def _constants(links: LinksSettings, arm: ArmModel) -> FloatArray:

@@ -28,8 +28,15 @@ class LinkRows(Protocol):
     def start_anew(self) -> None:
         """Forget the past at the next sample."""
 
-    def process(self, stretch: Stretch, readings: FloatArray, picked: list[int]) -> FloatArray:
-        """Take samples without a gap and their readings (N, K); returns rows (picked, K, U + 1)."""
+    def process(self, stretch: Stretch, readings: FloatArray, picked: list[int]) -> tuple[FloatArray, FloatArray]:
+        """Take samples without a gap and their readings (N, K).
+
+        Returns:
+            Features (N, F) from which predictions are made, valid until the next call, and rows (picked, K, U + 1).
+        """
+
+    def prediction_map(self, values: FloatArray) -> FloatArray:
+        """Matrix (F, K) that makes predictions of features, for values (U,) of the unknowns."""
 
 
 def make_link_rows(model: LinkModel, links: LinksSettings) -> LinkRows:

@@ -10,7 +10,7 @@ import numpy as np
 
 from inertid_ros.core.alignment import Stretch
 from inertid_ros.core.link_columns import LinkColumns
-from inertid_ros.core.lowpass import LowPass
+from inertid_ros.core.lowpass import LowPass, steps_between
 from inertid_ros.core.records import FloatArray
 
 _ROW_RATE = 50.0
@@ -33,8 +33,13 @@ class DifferentiatedLinkRows:
         """Forget the past at the next sample."""
         self._is_new = True
 
-    def process(self, stretch: Stretch, readings: FloatArray, picked: list[int]) -> FloatArray:
-        """Take samples without a gap and their readings (N, K); returns rows [A, y] (picked, K, U + 1)."""
+    def process(self, stretch: Stretch, readings: FloatArray, picked: list[int]) -> tuple[FloatArray, FloatArray]:
+        """Take samples without a gap and their readings (N, K).
+
+        Returns:
+            Features (N, E), the entries with accelerations of which the delay of the first filter is made good by the
+            difference to those after the second, and rows [A, y] (picked, K, U + 1).
+        """
         n = stretch.positions.shape[1]
         signals = np.concatenate((stretch.positions, stretch.velocities, readings), axis=1)
         times = stretch.times
@@ -42,13 +47,20 @@ class DifferentiatedLinkRows:
             self._first.start(signals[0], signals[0])
             self._second.start(signals[0], signals[0])
             self._is_new, self._last_time = False, times.item(0)
-        steps = np.diff(times, prepend=self._last_time)
+        steps = steps_between(times, self._last_time)
         self._last_time = times.item(-1)
         once = self._first.filter(steps, signals)
         twice = self._second.filter(steps, once)
+        rates, cutoff = slice(n, 2 * n), self._second.cutoff
+        late = cutoff * (once[:, rates] - twice[:, rates])
+        now = 2.0 * cutoff * (stretch.velocities - once[:, rates]) - late
+        features = self._columns.compute_with_accelerations(stretch.positions, stretch.velocities, now)
         if not picked:
-            return np.empty((0, *self._columns.row_shape))
-        once, twice = once[picked], twice[picked]
-        accelerations = self._second.cutoff * (once[:, n : 2 * n] - twice[:, n : 2 * n])
-        entries = self._columns.compute_with_accelerations(twice[:, :n], twice[:, n : 2 * n], accelerations)
-        return self._columns.assemble(np.concatenate((entries, twice[:, 2 * n :]), axis=1))
+            return features, np.empty((0, *self._columns.row_shape))
+        smooth = twice[picked]
+        entries = self._columns.compute_with_accelerations(smooth[:, :n], smooth[:, rates], late[picked])
+        return features, self._columns.assemble(np.concatenate((entries, smooth[:, 2 * n :]), axis=1))
+
+    def prediction_map(self, values: FloatArray) -> FloatArray:
+        """Matrix (E, K) that makes predictions of features, for values (U,) of the unknowns."""
+        return self._columns.spread(values)

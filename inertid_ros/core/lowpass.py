@@ -39,6 +39,14 @@ def filter_block(cutoff: float, steps: FloatArray, inputs: FloatArray, before: F
     return np.asarray(outputs)
 
 
+def steps_between(times: FloatArray, last: float) -> FloatArray:
+    """Steps (N,) that (N,) times follow each other by, the first of them the last one before."""
+    steps = np.empty(len(times))
+    steps[0] = times.item(0) - last
+    np.subtract(times[1:], times[:-1], out=steps[1:])
+    return steps
+
+
 class LowPass:
     """One filter for many channels, that goes on where the last block ended."""
 
@@ -55,7 +63,18 @@ class LowPass:
 
     def filter(self, steps: FloatArray, inputs: FloatArray) -> FloatArray:
         """Filter (N, C) inputs that follow the sample before by (N,) steps [s]; the result is (N, C)."""
+        if len(steps) == 1:
+            return self._filter_one(steps.item(), inputs)
         joined = np.concatenate((self._input[None], inputs))
         outputs = filter_block(self.cutoff, steps, joined, self._output)
         self._input, self._output = joined[-1], outputs[-1]
+        return outputs
+
+    def _filter_one(self, step: float, inputs: FloatArray) -> FloatArray:
+        scaled = self.cutoff * step
+        gain = scaled / (2.0 + scaled)
+        outputs = inputs + self._input
+        outputs *= gain
+        outputs += (1.0 - 2.0 * gain) * self._output
+        self._input, self._output = inputs[0].copy(), outputs[0]
         return outputs
