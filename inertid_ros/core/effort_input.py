@@ -20,7 +20,8 @@ class EffortInput:
         self._constants = constants
         self._health = health
         self._n = len(arm.joint_names)
-        self._below = (1.0 - _AT_LIMIT) * arm.effort_limits
+        self._below: list[float] = ((1.0 - _AT_LIMIT) * arm.effort_limits).tolist()
+        self._as_they_are = False
         self._names: tuple[str, ...] = ()
         self._given, self._taken = np.empty((2, 0), dtype=np.int64)
         self._held = np.zeros(self._n)
@@ -42,9 +43,8 @@ class EffortInput:
         if not len(self._given):
             return None
         if len(self._given) == self._n:
-            values = efforts[:, self._taken] * self._constants
-            largest = np.abs(values).max(axis=0)
-            if (largest < self._below).all():
+            values = efforts if self._as_they_are else efforts[:, self._taken] * self._constants
+            if self._are_all_good(values):
                 return self._take_all(values)
         else:
             values = np.full((len(stamps), self._n), np.nan)
@@ -56,6 +56,13 @@ class EffortInput:
         self._names = names
         self._given = np.array([place for place, joint in enumerate(joints) if joint in names], dtype=np.int64)
         self._taken = np.array([names.index(joints[place]) for place in self._given], dtype=np.int64)
+        self._as_they_are = names == joints and bool((self._constants == 1.0).all())
+
+    def _are_all_good(self, values: FloatArray) -> bool:
+        """Whether all are finite and below their limits."""
+        if len(values) == 1:
+            return all(-limit < value < limit for value, limit in zip(values[0].tolist(), self._below, strict=True))
+        return bool((np.abs(values).max(axis=0) < self._below).all())
 
     def _take_all(self, values: FloatArray) -> FloatArray:
         """All are good."""

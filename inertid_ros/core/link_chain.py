@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from inertid_ros.core.convention import has_error
 from inertid_ros.core.health import Health, HealthItem
 from inertid_ros.core.joint_names import JointNames
 from inertid_ros.core.link_estimator import LinkEstimator
 from inertid_ros.core.link_model import LinkModel
 from inertid_ros.core.link_pipeline import LinkPipeline
 from inertid_ros.core.link_records import LinkEstimate, LinkOutput
+from inertid_ros.core.link_rows import make_link_rows
 from inertid_ros.core.link_settings_check import check_links_settings
+from inertid_ros.core.link_state import judge_links
 from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot import Robot
 from inertid_ros.core.settings import Settings
@@ -36,14 +41,11 @@ class LinkChain:
         self._base_frame = settings.links.base_frame or robot.frame_names[0]
         self._without_effort = 0
         self._paused = False
+        self.model: LinkModel | None = None
+        """The arm; None while it is not known which joints it has."""
         self._pipeline: LinkPipeline | None = None
         if settings.links.joints:
-            self._pipeline = LinkPipeline(robot, settings, tuple(settings.links.joints), self._health)
-
-    @property
-    def model(self) -> LinkModel | None:
-        """The arm; None while it is not known which joints it has."""
-        return None if self._pipeline is None else self._pipeline.model
+            self._build(settings.links.joints)
 
     def push_joints(self, block: JointBlock) -> None:
         """Take joint states of one publisher; never raises for bad data."""
@@ -70,7 +72,14 @@ class LinkChain:
         left = [name for name in self._robot.joint_names if name not in joints]
         if left:
             self._health.report("joint_states", "unmeasured_joints", int(block.stamps[-1]), ", ".join(left))
-        self._pipeline = LinkPipeline(self._robot, self.settings, tuple(joints), self._health)
+        self._build(joints)
+
+    def _build(self, joints: Sequence[str]) -> None:
+        self.model = LinkModel.from_settings(self._robot, self.settings, joints)
+        rows = make_link_rows(self.model.columns, self._links)
+        self._pipeline = LinkPipeline(
+            self.model.arm, rows, self.model.prior, self.model.prior_deviations, self._links, self._health
+        )
 
     def push_base_wrenches(self, block: WrenchBlock) -> None:
         """Take wrenches of the base sensor; never raises for bad data."""
@@ -89,7 +98,26 @@ class LinkChain:
 
     def estimate(self) -> LinkEstimate | None:
         """All that is known by now; None while it is not known which joints the arm has."""
-        return None if self._pipeline is None else self._pipeline.estimate(self._paused)
+        if self._pipeline is None or self.model is None:
+            return None
+        solution = self._pipeline.estimator.solve()
+        covariance = solution.information.covariance()
+        findings = self._pipeline.check.findings()
+        states = judge_links(self.model, solution.values, covariance)
+        if has_error(findings):
+            states = tuple("uncertain" if state == "known" else state for state in states)
+        return LinkEstimate(
+            stamp=self._pipeline.stamp,
+            model=self.model,
+            values=solution.values,
+            covariance=covariance,
+            states=states,
+            residual_rms=solution.residual_rms,
+            measured_rms=solution.measured_rms,
+            rows=solution.rows,
+            mode="paused" if self._paused else "learning" if solution.rows.any() else "waiting",
+            findings=findings,
+        )
 
     def freeze(self, values: FloatArray) -> None:
         """Predict with these base parameters (U,) and learn nothing from now on; the arm must be known."""

@@ -6,19 +6,16 @@ import numpy as np
 
 from inertid_ros.core.alignment import Alignment, Stretch
 from inertid_ros.core.arm_model import ArmModel
+from inertid_ros.core.effort_check import EffortCheck
 from inertid_ros.core.effort_input import EffortInput
 from inertid_ros.core.health import Health
 from inertid_ros.core.joint_stream import MAX_GAP
 from inertid_ros.core.link_estimator import LinkEstimator
-from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.link_records import LinkEstimate, LinkOutput
-from inertid_ros.core.link_rows import make_link_rows
-from inertid_ros.core.link_state import judge_links
-from inertid_ros.core.link_unknowns import LinkUnknowns
+from inertid_ros.core.link_records import LinkOutput
+from inertid_ros.core.link_rows import LinkRows
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
-from inertid_ros.core.robot import Robot
 from inertid_ros.core.sample_buffer import SampleBuffer
-from inertid_ros.core.settings import LinksSettings, Settings
+from inertid_ros.core.settings import LinksSettings
 from inertid_ros.core.standing import Standing
 
 SLOT = 20_000_000
@@ -29,46 +26,55 @@ SLOTS_A_SOLUTION = 25
 
 
 class LinkPipeline:
-    """What can only be built once the arm's joints are known."""
+    """Pairs samples, makes rows of them, folds these in, and predicts what should have been measured."""
 
-    def __init__(self, robot: Robot, settings: Settings, joints: tuple[str, ...], health: Health) -> None:
-        """Set up the equations of these joints.
+    def __init__(
+        self,
+        arm: ArmModel,
+        rows: LinkRows,
+        prior: FloatArray,
+        deviations: FloatArray,
+        links: LinksSettings,
+        health: Health,
+    ) -> None:
+        """Set up the way from samples to an estimate.
 
-        Raises:
-            RobotDescriptionError: if a joint or the base sensor's frame is not there or cannot be used.
-            RankError: if it cannot be told which parameters are identifiable.
+        Args:
+            arm: whose joints are measured.
+            rows: what makes rows of samples.
+            prior: (U,) unknowns before any data.
+            deviations: (U,) their standard deviations.
+            links: settings.
+            health: where to report.
         """
-        links = settings.links
-        source = links.source
-        arm = ArmModel.of(robot, np.array(settings.gravity), joints)
-        unknowns = LinkUnknowns.of(arm, source, links.viscous, links.coulomb, links.rotor_inertia, links.offset)
-        pose = arm.place_of(links.base_frame) if links.base_frame else None
-        self.model = LinkModel.of(arm, source, unknowns, pose, links.coulomb_velocity)
+        self._arm = arm
         self._n = len(arm.joint_names)
-        self._source = source
+        self._source = links.source
         self._sign = -1.0 if links.base_wrench_sign == "on_ground" else 1.0
-        delay = links.effort_delay if source == "effort" else 0.0
+        by_effort = links.source == "effort"
         self._delay = links.effort_delay
-        self._alignment = Alignment(arm, delay, health, "effort" if source == "effort" else "base_wrench")
+        self._alignment = Alignment(
+            arm, links.effort_delay if by_effort else 0.0, health, "effort" if by_effort else "base_wrench"
+        )
         self._efforts = EffortInput(arm, _constants(links, arm), health)
         self._effort_samples = SampleBuffer(2 * self._n)
-        self._rows = make_link_rows(self.model, links)
-        self._map = self._rows.prediction_map(self.model.prior)
-        base_floor = [links.noise_floor_force] * 3 + [links.noise_floor_torque] * 3
-        floors = {"effort": [], "base_wrench": base_floor, "both": base_floor}[source]
-        efforts = [] if source == "base_wrench" else [links.noise_floor_effort] * self._n
-        self.estimator = LinkEstimator(
-            self._rows.used,
-            self.model.prior,
-            self.model.prior_deviations,
-            np.array(floors + efforts),
-            self._rows.repeats,
+        self._rows = rows
+        floors = np.array(
+            ([] if by_effort else [links.noise_floor_force] * 3 + [links.noise_floor_torque] * 3)
+            + ([] if links.source == "base_wrench" else [links.noise_floor_effort] * self._n)
         )
+        self.estimator = LinkEstimator(rows.used, prior, deviations, floors, rows.repeats)
+        rows.set_values(prior)
+        self.check = EffortCheck(arm)
+        self.stamp = 0
+        """Of the newest sample used, nanoseconds; 0 before the first."""
         self._standing = Standing()
         self._slot = -1
-        self._stamp = 0
-        self._last_bad = np.full(len(self.model.channels), -np.inf)
+        self._last_bad = np.full(len(floors), -np.inf)
         self._settled_from = -np.inf
+        self._no_stamps = np.empty(0, dtype=np.int64)
+        self._no_rows = np.empty((0, len(floors)))
+        self._none_settled = np.empty((0, len(floors)), dtype=bool)
 
     def push_joints(self, block: JointBlock) -> None:
         """Take joint states with the URDF's names, and their efforts."""
@@ -96,7 +102,7 @@ class LinkPipeline:
         pieces = [self._process_stretch(stretch, paused) for stretch in self._alignment.process()]
         if not pieces:
             return None
-        self._stamp = pieces[-1].stamps.item(-1)
+        self.stamp = pieces[-1].stamps.item(-1)
         return (
             pieces[0]
             if len(pieces) == 1
@@ -128,9 +134,33 @@ class LinkPipeline:
         measured, usable = self._read(stretch)
         slots = stretch.stamps // SLOT
         picked = self._pick(slots)
-        features, rows = self._rows.process(stretch, measured, picked)
+        rows = self._rows.process(stretch, measured, picked)
         settled = self._find_settled(stretch, usable, picked)
-        predicted = np.empty_like(measured)
+        if picked:
+            predicted, row_predicted = self._take_rows(stretch, slots, picked, rows, measured, usable, settled, paused)
+            row_stamps, row_measured = stretch.stamps[picked], rows[:, :, -1]
+        else:
+            predicted = self._rows.predict(0, len(slots))
+            row_stamps, row_predicted = self._no_stamps, self._no_rows
+            row_measured = row_predicted
+        if self._sign < 0.0:
+            predicted[:, :6] *= -1.0
+            measured[:, :6] *= -1.0
+        return LinkOutput(stretch.stamps, predicted, measured, usable, row_stamps, row_measured, row_predicted, settled)
+
+    def _take_rows(
+        self,
+        stretch: Stretch,
+        slots: IntArray,
+        picked: list[int],
+        rows: FloatArray,
+        measured: FloatArray,
+        usable: BoolArray,
+        settled: BoolArray,
+        paused: bool,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Fold in rows; returns predictions of all samples (N, K) and of the rows (M, K), each made before."""
+        predicted = np.empty((len(slots), rows.shape[1]))
         row_predicted = np.empty(rows.shape[:2])
         done = 0
         for place, position in enumerate(picked):
@@ -140,19 +170,17 @@ class LinkPipeline:
                 continue
             if not self._standing.is_long(stretch.times.item(position), stretch.positions[position]):
                 self.estimator.take(row, settled[place].tolist())
+                if self._source != "base_wrench":
+                    n = self._n
+                    self.check.take(stretch.positions[position], measured[position, -n:], usable[position, -n:])
             if slots.item(position) % SLOTS_A_SOLUTION == 0:
-                features[done:position].dot(self._map, out=predicted[done:position])
+                if done < position:
+                    predicted[done:position] = self._rows.predict(done, position)
                 done = position
                 self.estimator.update()
-                self._map = self._rows.prediction_map(self.estimator.values)
-        features[done:].dot(self._map, out=predicted[done:])
-        if self._sign < 0.0:
-            for values in (predicted, measured):
-                values[:, :6] *= -1.0
-        row_stamps = stretch.stamps[picked]
-        return LinkOutput(
-            stretch.stamps, predicted, measured, usable, row_stamps, rows[:, :, -1], row_predicted, settled
-        )
+                self._rows.set_values(self.estimator.values)
+        predicted[done:] = self._rows.predict(done, len(slots))
+        return predicted, row_predicted
 
     def _pick(self, slots: IntArray) -> list[int]:
         """Indices of the samples that are the first of their slot."""
@@ -163,8 +191,8 @@ class LinkPipeline:
     def _find_settled(self, stretch: Stretch, usable: BoolArray, picked: list[int]) -> BoolArray:
         """Whether at (M,) picked samples each channel has been usable for as long as the filters remember, (M, K)."""
         times = stretch.times
-        if usable.all() and times.item(0) > self._settled_from:
-            return usable[picked]
+        if times.item(0) > self._settled_from and usable.all():
+            return usable[picked] if picked else self._none_settled
         bad = np.where(usable, -np.inf, times[:, None])
         bad[0] = np.maximum(bad[0], self._last_bad)
         latest = np.maximum.accumulate(bad, axis=0)
@@ -172,34 +200,17 @@ class LinkPipeline:
         self._settled_from = float(self._last_bad.max()) + self._rows.settling
         return np.asarray(times[picked, None] - latest[picked] > self._rows.settling)
 
-    def estimate(self, paused: bool) -> LinkEstimate:
-        """All that is known by now."""
-        solution = self.estimator.solve()
-        covariance = solution.information.covariance()
-        rows = self.estimator.rows
-        return LinkEstimate(
-            stamp=self._stamp,
-            model=self.model,
-            values=solution.values,
-            covariance=covariance,
-            states=judge_links(self.model, solution.values, covariance),
-            residual_rms=solution.residual_rms,
-            measured_rms=solution.measured_rms,
-            rows=solution.rows,
-            mode="paused" if paused else "waiting" if rows == 0 else "learning",
-            findings=(),
-        )
-
     def freeze(self, values: FloatArray) -> None:
         """Predict with these base parameters (U,)."""
         self.estimator.values = np.array(values, dtype=np.float64)
-        self._map = self._rows.prediction_map(self.estimator.values)
+        self._rows.set_values(self.estimator.values)
 
     def reset(self) -> None:
         """Forget all that was learned."""
         self.estimator.reset()
+        self.check = EffortCheck(self._arm)
         self._rows.start_anew()
-        self._map = self._rows.prediction_map(self.estimator.values)
+        self._rows.set_values(self.estimator.values)
 
 
 def _constants(links: LinksSettings, arm: ArmModel) -> FloatArray:

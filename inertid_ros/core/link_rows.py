@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from inertid_ros.core.alignment import Stretch
-from inertid_ros.core.link_model import LinkModel
+from inertid_ros.core.link_columns import LinkColumns
 from inertid_ros.core.link_rows_differentiated import DifferentiatedLinkRows
 from inertid_ros.core.link_rows_filtered import FilteredLinkRows
 from inertid_ros.core.records import FloatArray, IntArray
@@ -28,19 +28,18 @@ class LinkRows(Protocol):
     def start_anew(self) -> None:
         """Forget the past at the next sample."""
 
-    def process(self, stretch: Stretch, readings: FloatArray, picked: list[int]) -> tuple[FloatArray, FloatArray]:
-        """Take samples without a gap and their readings (N, K).
+    def process(self, stretch: Stretch, readings: FloatArray, picked: list[int]) -> FloatArray:
+        """Take samples without a gap and their readings (N, K); returns rows (picked, K, U + 1)."""
 
-        Returns:
-            Features (N, F) from which predictions are made, valid until the next call, and rows (picked, K, U + 1).
-        """
+    def set_values(self, values: FloatArray) -> None:
+        """Predict with these values (U,) of the unknowns from now on."""
 
-    def prediction_map(self, values: FloatArray) -> FloatArray:
-        """Matrix (F, K) that makes predictions of features, for values (U,) of the unknowns."""
+    def predict(self, start: int, stop: int) -> FloatArray:
+        """Readings (stop - start, K) of some samples of the last stretch; all of them must be asked for, in order."""
 
 
-def make_link_rows(model: LinkModel, links: LinksSettings) -> LinkRows:
+def make_link_rows(columns: LinkColumns, links: LinksSettings) -> LinkRows:
     """Make the rows that the settings ask for."""
     if links.method == "differentiated":
-        return DifferentiatedLinkRows(model.columns, links.differentiation_cutoff)
-    return FilteredLinkRows(model.columns, links.filter_cutoff, links.smoothing_cutoff)
+        return DifferentiatedLinkRows(columns, links.differentiation_cutoff)
+    return FilteredLinkRows(columns, links.filter_cutoff, links.smoothing_cutoff)

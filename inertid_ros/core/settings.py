@@ -115,9 +115,21 @@ def setting(
 class LoadSettings:
     """How the load on a wrist sensor is identified."""
 
+    source: str = setting(
+        "wrench",
+        "What the load is identified from: a wrist sensor (wrench), or, for robots without one, the effort of "
+        "joint_states and an arm that was identified before (effort; see load.arm_file, links.effort_unit).",
+        choices=("wrench", "effort"),
+    )
+    arm_file: str = setting(
+        "",
+        "Estimate of the links without load, written by inertid replay or ~/save. Only with load.source effort, which "
+        "needs it.",
+    )
     sensor_frame: str = setting(
         "",
-        "Frame of the URDF in which the wrench is measured. Empty: the frame_id of the wrench messages.",
+        "Frame of the URDF in which the wrench is measured, or in which a load identified from effort is given. Empty: "
+        "the frame_id of the wrench messages.",
     )
     wrench_sign: str = setting(
         "auto",

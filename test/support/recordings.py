@@ -42,3 +42,17 @@ def read_load_recording(name: str) -> tuple[str, JointBlock, WrenchBlock]:
         JointBlock(joints[0][1], np.array([one[0] for one in joints]), np.array([one[2] for one in joints]), None),
         WrenchBlock(wrenches[0][1], np.array([one[0] for one in wrenches]), np.array([one[2] for one in wrenches])),
     )
+
+
+def read_joint_recording(name: str) -> tuple[str, JointBlock]:
+    """URDF and joint states with velocities and efforts of a recording."""
+    folder = recording(name)
+    bags: Any = pytest.importorskip("rosbags.highlevel")
+    samples = []
+    with bags.AnyReader([folder]) as reader:
+        for connection, _, raw in reader.messages():
+            message: Any = reader.deserialize(raw, connection.msgtype)
+            stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
+            samples.append((stamp, tuple(message.name), message.position, message.velocity, message.effort))
+    stamps, positions, velocities, efforts = (np.array([one[index] for one in samples]) for index in (0, 2, 3, 4))
+    return (folder / "robot.urdf").read_text(), JointBlock(samples[0][1], stamps, positions, velocities, efforts)
