@@ -65,6 +65,12 @@ def from_pinocchio(inertia: pin.Inertia) -> FloatArray:
     return np.asarray(inertia.toDynamicParameters()[_PINOCCHIO_ORDER], dtype=float)
 
 
+def reorder_columns(regressor: FloatArray) -> FloatArray:
+    """Return a regressor (..., 10 n) of pinocchio with its columns in the order of phi."""
+    by_link = regressor.reshape(*regressor.shape[:-1], -1, 10)
+    return by_link[..., _PINOCCHIO_ORDER].reshape(regressor.shape)
+
+
 def pseudo_inertia(phi: FloatArray) -> FloatArray:
     """Return the (4, 4) second moment of the mass distribution, P = ∫ [x; 1] [x; 1]ᵀ dm.
 
