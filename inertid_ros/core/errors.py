@@ -50,5 +50,19 @@ class NotIdentifiedError(InertidError):
     """Something was asked for that the data has not told yet."""
 
 
+class RankError(InertidError):
+    """What is identifiable cannot be told clearly from what is not."""
+
+    def __init__(self, by_qr: int, by_svd: int, singular_value: float) -> None:
+        """Give both ranks, and the singular value that one counts and the other does not."""
+        super().__init__(
+            f"{by_qr} or {by_svd} base parameters: a singular value of {singular_value:.1g} is neither zero nor "
+            "clearly more; look for lengths or angles in the robot description that are almost, but not quite, zero"
+        )
+        self.by_qr = by_qr
+        self.by_svd = by_svd
+        self.singular_value = singular_value
+
+
 class RecordingError(InertidError):
     """A recording cannot be read, or does not hold what is needed of it."""

@@ -1,0 +1,143 @@
+"""Base parameters: what a regressor can tell of the parameters it multiplies, alone or in combinations.
+
+The columns of a regressor W are taken one after the other. A column that those kept before it do not span is kept, and
+its parameter stands for a base parameter; one that they span, w_d = Σ_b C_bd w_b, adds its own parameter to theirs:
+
+    W phi = W_b (C phi)
+
+which is a QR decomposition without pivoting in which dependent columns are left out. The rank is checked by SVD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from inertid_ros.core.errors import RankError
+from inertid_ros.core.records import FloatArray, IntArray
+
+DEPENDENT = 1e-5
+"""A column is spanned by others if no more than this part of it stands out of them. Rounding leaves 1e-13; of a column
+that really is one of its own, at least 1e-3 stood out in all arms and random trees that were tried."""
+ZERO = 1e-12
+"""A column is zero if it is shorter than this part of the longest one. Rounding leaves 1e-16."""
+SIGNIFICANT_DIGITS = 10
+"""Digits of a combination's coefficients that rounding leaves untouched."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseParameters:
+    """The B combinations of F parameters that can be identified.
+
+    Attributes:
+        names: the F parameters.
+        columns: (B,) ascending, the parameters that stand for a base parameter each: W[:, columns] is its regressor.
+        combination: (B, F) C, base = C phi, with the identity in `columns`.
+    """
+
+    names: tuple[str, ...]
+    columns: IntArray
+    combination: FloatArray
+
+    @property
+    def rank(self) -> int:
+        """Number of base parameters."""
+        return len(self.columns)
+
+    @property
+    def alone(self) -> IntArray:
+        """Parameters that are identifiable on their own."""
+        alone: IntArray = self.columns[np.count_nonzero(self.combination, axis=1) == 1]
+        return alone
+
+    @property
+    def combined(self) -> IntArray:
+        """Parameters that are identifiable only together with others."""
+        rows = np.count_nonzero(self.combination, axis=1) > 1
+        return np.flatnonzero(np.any(self.combination[rows], axis=0))
+
+    @property
+    def absent(self) -> IntArray:
+        """Parameters that have no effect on what is measured."""
+        return np.flatnonzero(~np.any(self.combination, axis=0))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The B combinations for people, each beginning with the parameter that stands for it."""
+        return tuple(
+            format_combination(
+                np.concatenate((row[[column]], np.delete(row, column))),
+                (self.names[column], *self.names[:column], *self.names[column + 1 :]),
+            )
+            for row, column in zip(self.combination, self.columns, strict=True)
+        )
+
+
+def find_base_parameters(
+    matrix: FloatArray, names: Sequence[str], order: Sequence[int] | IntArray | None = None
+) -> BaseParameters:
+    """Find the base parameters of a regressor.
+
+    Args:
+        matrix: (M, F) regressor of a motion that excites everything, M > F.
+        names: the F parameters.
+        order: (F,) the order in which columns are taken; as they stand if None.
+
+    Raises:
+        RankError: if QR and SVD do not find the same rank: some column is neither clearly spanned by others nor
+            clearly not.
+    """
+    lengths = np.linalg.norm(matrix, axis=0)
+    present = lengths > ZERO * np.max(lengths, initial=0.0)
+    scale = np.where(present, lengths, 1.0)
+    unit = np.linalg.qr(matrix / scale, mode="r") * present
+    sequence = np.arange(len(names)) if order is None else np.asarray(order)
+    columns = np.sort(_keep_independent(unit, sequence[present[sequence]]))
+    _check_rank(unit, len(columns))
+    spanned = np.linalg.lstsq(unit[:, columns], unit, rcond=None)[0]
+    spanned[np.abs(spanned) < DEPENDENT] = 0.0
+    combination = _round_significant(spanned * scale / scale[columns][:, None])
+    combination[:, columns] = np.eye(len(columns))
+    return BaseParameters(tuple(names), columns, combination)
+
+
+def format_combination(coefficients: FloatArray, names: Sequence[str]) -> str:
+    """Write a combination: `link2.Ixx - link2.Iyy + 0.2025 link3.m`."""
+    text = ""
+    for coefficient, name in zip(coefficients, names, strict=True):
+        size = f"{abs(coefficient):.4g}"
+        if size == "0":
+            continue
+        sign = "-" if coefficient < 0.0 else "+"
+        text += f" {sign} " if text else "-" * (sign == "-")
+        text += name if size == "1" else f"{size} {name}"
+    return text or "0"
+
+
+def _keep_independent(unit: FloatArray, sequence: IntArray) -> list[int]:
+    """Gram-Schmidt, twice for each column, over the columns of length one that `sequence` names."""
+    directions: FloatArray = np.zeros((len(unit), 0))
+    kept = []
+    for column in sequence:
+        rest = unit[:, column]
+        for _ in range(2):
+            rest = rest - directions @ (directions.T @ rest)
+        length = np.linalg.norm(rest)
+        if length > DEPENDENT:
+            directions = np.column_stack((directions, rest / length))
+            kept.append(int(column))
+    return kept
+
+
+def _check_rank(unit: FloatArray, rank: int) -> None:
+    singular_values = np.linalg.svd(unit, compute_uv=False)
+    by_svd = int(np.count_nonzero(singular_values > DEPENDENT))
+    if by_svd != rank:
+        raise RankError(rank, by_svd, float(singular_values[min(rank, by_svd)]))
+
+
+def _round_significant(values: FloatArray) -> FloatArray:
+    rounded = [float(f"{value:.{SIGNIFICANT_DIGITS}g}") for value in values.ravel()]
+    return np.array(rounded).reshape(values.shape)
