@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from inertid_ros import __version__
-from inertid_ros.cli import excite, plot, publish, replay, validate
+from inertid_ros.cli import excite, plot, publish, reactions, replay, validate
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -51,6 +51,7 @@ def make_parser() -> argparse.ArgumentParser:
     validate.add_parser(commands)
     plot.add_parser(commands)
     excite.add_parser(commands)
+    reactions.add_parser(commands)
     publish.add_parser(commands)
     return parser
 

@@ -15,7 +15,7 @@ import pinocchio as pin
 from inertid_ros.core.arm_model import ArmModel
 from inertid_ros.core.convention import Finding
 from inertid_ros.core.energy_rows import EnergyWindows
-from inertid_ros.core.inertial import reorder_columns
+from inertid_ros.core.inertial import pinocchio_columns
 from inertid_ros.core.records import FloatArray
 
 _ENOUGH_WINDOWS = 10
@@ -61,6 +61,7 @@ class EnergyCheck:
         self._model = arm.model.copy()
         self._model.gravity.linear = np.zeros(3)
         self._data = self._model.createData()
+        self._order = pinocchio_columns(self._model.nv)
         self._density = effort_density
         self._deviation = velocity_deviation
         self._sums = np.zeros(8)
@@ -87,13 +88,12 @@ class EnergyCheck:
 
     def _momenta(self, positions: FloatArray, velocities: FloatArray, parameters: FloatArray) -> FloatArray:
         """Momentum of each joint (2, n) at both ends of a window: what an error of its velocity does to the energy."""
-        columns = 10 * self._model.nv
         rest = np.zeros(self._model.nv)
         regressors = [
             np.array(pin.computeJointTorqueRegressor(self._model, self._data, position, rest, velocity))
             for position, velocity in zip(positions, velocities, strict=True)
         ]
-        return np.asarray(reorder_columns(np.stack(regressors)) @ parameters[:columns])
+        return np.asarray(np.stack(regressors)[..., self._order] @ parameters[: len(self._order)])
 
     def balance(self) -> EnergyBalance:
         """What is known so far."""

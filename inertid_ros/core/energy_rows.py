@@ -15,7 +15,7 @@ import numpy as np
 import pinocchio as pin
 
 from inertid_ros.core.arm_model import ArmModel
-from inertid_ros.core.inertial import reorder_columns
+from inertid_ros.core.inertial import pinocchio_columns
 from inertid_ros.core.records import FloatArray
 
 
@@ -71,6 +71,7 @@ class EnergyRows:
         """Set the shortest window [s], and the speed [rad/s or m/s] below which Coulomb friction fades."""
         self._model = arm.model
         self._data = arm.model.createData()
+        self._order = pinocchio_columns(arm.model.nv)
         self._window = window
         self._coulomb_velocity = coulomb_velocity
         self._is_on = np.array([viscous, coulomb, rotor_inertia, offset])
@@ -141,4 +142,4 @@ class EnergyRows:
         """Energy (10 n,) of unit parameters."""
         kinetic = pin.computeKineticEnergyRegressor(self._model, self._data, sample.position, sample.velocity)
         potential = pin.computePotentialEnergyRegressor(self._model, self._data, sample.position)
-        return reorder_columns(np.asarray(kinetic).ravel() + np.asarray(potential).ravel())
+        return np.asarray((kinetic + potential)[self._order])

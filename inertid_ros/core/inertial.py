@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from inertid_ros.core.errors import NotIdentifiedError
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.records import FloatArray, IntArray
 
 PARAMETER_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 INERTIA_INDEX = np.array([[4, 5, 6], [5, 7, 8], [6, 8, 9]])
@@ -60,15 +60,14 @@ def to_pinocchio(phi: FloatArray) -> pin.Inertia:
     return pin.Inertia(*decompose(phi))
 
 
+def pinocchio_columns(bodies: int) -> IntArray:
+    """Where, among the columns of pinocchio's regressor for some bodies, the project's columns are, (10 bodies,)."""
+    return np.asarray((10 * np.arange(bodies)[:, None] + _PINOCCHIO_ORDER).ravel(), dtype=np.int64)
+
+
 def from_pinocchio(inertia: pin.Inertia) -> FloatArray:
     """Return phi (10,) of pinocchio's inertia, in the same frame."""
     return np.asarray(inertia.toDynamicParameters()[_PINOCCHIO_ORDER], dtype=float)
-
-
-def reorder_columns(regressor: FloatArray) -> FloatArray:
-    """Return a regressor (..., 10 n) of pinocchio with its columns in the order of phi."""
-    by_link = regressor.reshape(*regressor.shape[:-1], -1, 10)
-    return by_link[..., _PINOCCHIO_ORDER].reshape(regressor.shape)
 
 
 def pseudo_inertia(phi: FloatArray) -> FloatArray:
