@@ -171,7 +171,7 @@ def run_once(seed: int) -> Outcome:
     """One simulated experiment."""
     model = make_model()
     poses = draw_poses(POSES, seed)
-    solution = solve_static(model, measure(model, *poses, seed))
+    solution = solve_static(model, measure(model, *poses, seed), from_force=True)
     theirs = float(np.linalg.cond(their_regressor(*poses).reshape(-1, 9)))
     others = draw_poses(200, seed + 10_000)
     truth = np.concatenate(true_loads(model, *others), axis=1)

@@ -110,6 +110,9 @@ def _print_table(content: dict[str, Any]) -> None:
         f"condition number: {content['condition_number']:.1f}",
         "residual rms: " + ", ".join(f"{name} {value:.3g}" for name, value in rms.items()) + " [N, Nm]",
     ]
+    known, needed = content["orientations"], content["orientations_for_all"]
+    if known < needed:
+        lines.append(f"orientations of the base: {known}; {needed} tell all that gravity can: tilt it otherwise")
     if content["not_identified"]:
         lines.append("told by no pose: " + ", ".join(content["not_identified"]))
     for line in [*lines, _describe_suggestion(content)]:
@@ -125,5 +128,5 @@ def _describe_suggestion(content: dict[str, Any]) -> str:
     elif pose["condition_number"] < content["condition_number"]:
         gain = f"lowers the condition number to {pose['condition_number']:.1f}"
     else:
-        return "pose to add: none lowers the condition number; tilt the base otherwise to tell more"
+        return "pose to add: none lowers the condition number"
     return f"pose to add: {places}{orientation}: {gain}"

@@ -29,6 +29,7 @@ class StaticModel:
         arm: the arm.
         names: the F unknowns: m, mcx, mcy, mcz of the base in the root frame and of each link in its own, then the six
             offsets of the sensor if they are unknown.
+        with_offset: whether they are.
         urdf_parameters: (F,) what the URDF says of them, and no offset.
     """
 
@@ -42,7 +43,7 @@ class StaticModel:
         self._model = arm.model.copy()
         self._data = self._model.createData()
         self._from_root = arm.place_of(base_frame).inverse()
-        self._with_offset = with_offset
+        self.with_offset = with_offset
         root = next(frame.name for frame in self._model.frames if frame.type == pin.FrameType.BODY)
         names = [f"{link}.{name}" for link in (root, *arm.link_names) for name in GRAVITY_NAMES]
         self.names = (*names, *(f"sensor.{name}" for name in OFFSET_NAMES if with_offset))
@@ -61,7 +62,7 @@ class StaticModel:
             gravities: (N, 3) in the sensor's axes [m/s^2].
         """
         columns = np.zeros((len(positions), 6, len(self.names)))
-        if self._with_offset:
+        if self.with_offset:
             columns[:, :, -6:] = np.eye(6)
         for rows, position, gravity in zip(columns, positions, gravities, strict=True):
             pin.forwardKinematics(self._model, self._data, position)

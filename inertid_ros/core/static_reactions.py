@@ -22,7 +22,7 @@ SAME_POSITION = 0.005
 SAME_DIRECTION = 0.02
 """Directions of gravity closer than this are taken as equal, rad."""
 
-_UNSPANNED = 1e-6
+_UNSPANNED = 1e-3
 _NO_INFORMATION = 1e-9
 
 
@@ -48,6 +48,7 @@ class StaticSolution:
 
     Attributes:
         model: what the parameters are of.
+        poses: what they were found from, with the deviations that were used.
         base: the combinations that could be identified.
         values: (B,) of the combinations [kg, kg m, N, Nm].
         covariance: (B, B) of the values.
@@ -58,6 +59,7 @@ class StaticSolution:
     """
 
     model: StaticModel
+    poses: StaticPoses
     base: BaseParameters
     values: FloatArray
     covariance: FloatArray
@@ -85,10 +87,16 @@ class StaticSolution:
         return np.asarray(kept @ self.values)
 
 
-def solve_static(model: StaticModel, poses: StaticPoses) -> StaticSolution:
+def solve_static(model: StaticModel, poses: StaticPoses, from_force: bool = False) -> StaticSolution:
     """Find what the poses tell, by weighted least squares.
 
     The covariance is that of the stated deviations, enlarged where the residuals are larger than those.
+
+    Args:
+        model: what is to be found.
+        poses: measurements.
+        from_force: whether gravity's directions are those of the forces. Then two components of each force tell
+            nothing more, and their noise turns gravity and so the moments that are expected.
 
     Raises:
         NotIdentifiedError: if there is no pose.
@@ -97,24 +105,51 @@ def solve_static(model: StaticModel, poses: StaticPoses) -> StaticSolution:
     if not len(poses.positions):
         raise NotIdentifiedError("no pose at rest: record the robot standing still in several poses")
     base = find_combinations(model, poses.positions, poses.gravities)
+    if not from_force:
+        return _solve(model, base, poses, 6)
+    turned = poses._replace(deviations=_add_turns(_solve(model, base, poses, 4)))
+    return _solve(model, base, turned, 4)
+
+
+def _solve(model: StaticModel, base: BaseParameters, poses: StaticPoses, freedoms: int) -> StaticSolution:
+    """Solve for combinations; `freedoms` is how many components of each wrench can differ from the prediction."""
     regressor = model.wrench_regressor(poses.positions, poses.gravities)[:, :, base.columns]
     weighted = (regressor / poses.deviations[:, :, None]).reshape(-1, base.rank)
     targets = (poses.wrenches / poses.deviations).ravel()
     values = np.linalg.lstsq(weighted, targets, rcond=None)[0]
     left = targets - weighted @ values
-    freedom = max(len(targets) - base.rank, 1)
+    count = freedoms * len(poses.positions)
     lengths = np.linalg.norm(weighted, axis=0)
     scaled = weighted / lengths
     covariance = np.linalg.inv(scaled.T @ scaled) / np.outer(lengths, lengths)
     return StaticSolution(
         model=model,
+        poses=poses,
         base=base,
         values=values,
-        covariance=covariance * max(1.0, float(left @ left) / freedom),
+        covariance=covariance * max(1.0, float(left @ left) / max(count - base.rank, 1)),
         condition=float(np.linalg.cond(scaled)),
         residuals=poses.wrenches - regressor @ values,
-        fit=float(np.sqrt(np.mean(left**2))),
+        fit=float(np.sqrt(left @ left / count)),
     )
+
+
+def _add_turns(solution: StaticSolution) -> FloatArray:
+    """Deviations (N, 6) with what errors of the forces do to the moments by turning gravity.
+
+    What was not identified is taken from the URDF.
+    """
+    base, poses, parameters = solution.base, solution.poses, solution.model.urdf_parameters.copy()
+    parameters[base.columns] += solution.values - base.combination @ parameters
+    sizes = np.linalg.norm(poses.gravities, axis=1, keepdims=True)
+    down = poses.gravities / sizes
+    scale = sizes / np.linalg.norm(poses.wrenches[:, :3], axis=1, keepdims=True)
+    variances = poses.deviations**2
+    for axis in range(3):
+        turns = scale * poses.deviations[:, [axis]] * (np.eye(3)[axis] - down[:, [axis]] * down)
+        moments = (solution.model.wrench_regressor(poses.positions, turns) @ parameters)[:, 3:]
+        variances[:, 3:] += moments**2
+    return np.asarray(np.sqrt(variances))
 
 
 def find_combinations(model: StaticModel, positions: FloatArray, gravities: FloatArray) -> BaseParameters:
@@ -141,18 +176,18 @@ class PoseSuggestion:
 
 
 def suggest_pose(
-    model: StaticModel, poses: StaticPoses, lower: FloatArray, upper: FloatArray, candidates: int = 500, seed: int = 0
+    solution: StaticSolution, lower: FloatArray, upper: FloatArray, candidates: int = 500, seed: int = 0
 ) -> PoseSuggestion:
     """Choose the pose to add: one that tells a new combination if there is any, else the lowest condition number.
 
     Args:
-        model: what is to be found.
-        poses: those there are.
+        solution: what is known, and from which poses.
         lower: (n,) joint limits, half a turn where there is none.
         upper: (n,) likewise.
         candidates: how many poses are drawn, under the orientations of the base that there were.
         seed: of the draw.
     """
+    model, poses = solution.model, solution.poses
     rng = np.random.default_rng(seed)
     low = np.where(np.isfinite(lower), lower, -np.pi)
     high = np.where(np.isfinite(upper), upper, np.pi)
@@ -187,16 +222,16 @@ def label_directions(gravities: FloatArray) -> IntArray:
     units = gravities / np.linalg.norm(gravities, axis=1, keepdims=True)
     labels: list[int] = []
     for index, unit in enumerate(units):
-        known = sorted(set(labels))
-        near = [first for first in known if np.linalg.norm(units[first] - unit) < SAME_DIRECTION]
+        near = [first for first in dict.fromkeys(labels) if np.linalg.norm(units[first] - unit) < SAME_DIRECTION]
         labels.append(near[0] if near else index)
     return np.array(labels, dtype=np.int64)
 
 
 def _merge_all(positions: FloatArray, gravities: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Poses in which what is as good as equal is equal."""
+    """Poses in which what is as good as equal is replaced by its mean."""
     merged = np.stack([_merge(column) for column in positions.T], axis=1)
-    return merged, gravities[label_directions(gravities)]
+    labels = label_directions(gravities)
+    return merged, np.array([gravities[labels == label].mean(axis=0) for label in labels])
 
 
 def _merge(values: FloatArray) -> FloatArray:

@@ -16,7 +16,14 @@ from inertid_ros.core.rest_poses import RestPoseFinder, RestPoses
 from inertid_ros.core.robot import Robot
 from inertid_ros.core.settings import Settings
 from inertid_ros.core.static_model import StaticModel, gravity_from_forces
-from inertid_ros.core.static_reactions import PoseSuggestion, StaticPoses, StaticSolution, solve_static, suggest_pose
+from inertid_ros.core.static_reactions import (
+    PoseSuggestion,
+    StaticPoses,
+    StaticSolution,
+    label_directions,
+    solve_static,
+    suggest_pose,
+)
 from inertid_ros.messages.decode import joint_decoder, wrench_decoder
 from inertid_ros.offline.bag_reader import Bag
 from inertid_ros.offline.replay import find_description
@@ -59,6 +66,7 @@ class Reactions:
     Attributes:
         base_frame: frame of the base sensor.
         poses: in how many poses each bag rests.
+        orientations: how many orientations of the base there are.
         solution: the gravity parameters.
         suggestion: the pose to add.
         suggested_bag: index of a bag with the orientation of the base for that pose.
@@ -67,6 +75,7 @@ class Reactions:
 
     base_frame: str
     poses: tuple[int, ...]
+    orientations: int
     solution: StaticSolution
     suggestion: PoseSuggestion
     suggested_bag: int
@@ -83,6 +92,8 @@ class Reactions:
         return {
             "base_frame": self.base_frame,
             "poses": list(self.poses),
+            "orientations": self.orientations,
+            "orientations_for_all": 3 if solution.model.with_offset else 2,
             "parameters": [
                 {
                     "name": base.names[column],
@@ -131,12 +142,20 @@ def find_reactions(paths: Sequence[Path], plan: ReactionPlan) -> Reactions:
     measured = [_orient(model, poses, plan, index) for index, (_, poses) in enumerate(found)]
     counts = tuple(len(poses.positions) for poses in measured)
     joined = StaticPoses(*(np.concatenate(parts) for parts in zip(*measured, strict=True)))
-    solution = solve_static(model, joined)
-    suggestion = suggest_pose(model, joined, arm.model.lowerPositionLimit, arm.model.upperPositionLimit)
+    solution = solve_static(model, joined, plan.from_force)
+    suggestion = suggest_pose(solution, arm.model.lowerPositionLimit, arm.model.upperPositionLimit)
     place = int(np.argmin(np.linalg.norm(joined.gravities - suggestion.gravity, axis=1)))
     bag_of_pose = np.repeat(np.arange(len(counts)), counts)
     notes += _doubt_sign(solution, joined, plan)
-    return Reactions(frame, counts, solution, suggestion, int(bag_of_pose[place]), tuple(notes))
+    return Reactions(
+        base_frame=frame,
+        poses=counts,
+        orientations=len(np.unique(label_directions(joined.gravities))),
+        solution=solution,
+        suggestion=suggestion,
+        suggested_bag=int(bag_of_pose[place]),
+        notes=tuple(notes),
+    )
 
 
 def _find_poses(bag: Bag, plan: ReactionPlan, robot: Robot) -> tuple[tuple[str, ...], RestPoses]:

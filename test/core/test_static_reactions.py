@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pinocchio as pin
 import pytest
+from support.chain import PUMA
 from support.random_robots import make_random_urdf
 from west_puma260 import (
     PRINTED,
@@ -114,6 +117,23 @@ def test_nine_combinations_and_the_mass() -> None:
     assert texts[13] == "link3.mcx"
 
 
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_each_joint_tells_what_it_moves(seed: int) -> None:
+    """Two first moments for each revolute joint, a mass for each prismatic one, and four for the whole."""
+    model = make_random_model(seed)
+    rng = np.random.default_rng(seed)
+    gravities = tilt_gravities([0.0, 0.4, 0.8], 60)
+    base = find_combinations(model, rng.uniform(-2.0, 2.0, (60, model.arm.model.nv)), gravities)
+    assert base.rank == 4 + sum(2 if is_angle else 1 for is_angle in model.arm.is_angle)
+
+
+def test_six_joints_of_the_puma() -> None:
+    model = StaticModel(ArmModel.of(Robot.from_urdf(PUMA), GRAVITY), "base_link", with_offset=True)
+    rng = np.random.default_rng(0)
+    base = find_combinations(model, rng.uniform(-2.0, 2.0, (40, 6)), tilt_gravities([0.0, 0.4, 0.8], 40))
+    assert base.rank == 4 + 2 * 6 + 6
+
+
 def test_gravity_load_is_predicted_to_one_percent_throughout() -> None:
     for seed in range(5):
         outcome = run_once(seed)
@@ -177,6 +197,21 @@ def test_covariance_covers() -> None:
     assert 0.92 < np.mean(inside) < 0.99
 
 
+def test_covariance_covers_gravity_from_the_force() -> None:
+    model = make_model()
+    poses = draw_poses(30, 0)
+    truth = solve_static(model, StaticPoses(*poses, true_loads(model, *poses)[0], np.ones((30, 6))))
+    inside: list[Any] = []
+    naive: list[Any] = []
+    for seed in range(60):
+        measured = measure(model, *poses, seed)
+        for from_force, counts in ((True, inside), (False, naive)):
+            solution = solve_static(model, measured._replace(positions=poses[0]), from_force=from_force)
+            counts.append(np.abs(solution.values - truth.values) < 1.96 * np.sqrt(solution.covariance.diagonal()))
+    assert 0.92 < np.mean(inside) < 0.99
+    assert np.mean(naive) < 0.9
+
+
 def test_residuals_larger_than_stated_enlarge_the_covariance() -> None:
     model = make_model()
     poses = measure(model, *draw_poses(30, 0), 0)
@@ -190,7 +225,7 @@ def test_noise_tells_nothing_apart() -> None:
     model = make_model()
     positions, gravities = draw_poses(30, 0)
     positions[:, 2] = 0.7
-    still = solve_static(model, measure(model, positions, gravities, 1))
+    still = solve_static(model, measure(model, positions, gravities, 1), from_force=True)
     assert still.base.rank == find_combinations(model, positions, gravities).rank == 8
     with pytest.raises(NotIdentifiedError, match="move every joint"):
         still.predict_efforts(*draw_poses(5, 1))
@@ -208,7 +243,7 @@ def test_suggested_pose_lowers_the_condition_number_most() -> None:
     poses = measure(model, *draw_poses(8, 5), 5)
     before = solve_static(model, poses)
     limit = np.full(3, 2.6)
-    suggestion = suggest_pose(model, poses, -limit, limit)
+    suggestion = suggest_pose(before, -limit, limit)
     assert suggestion.rank == before.base.rank == 10
     assert suggestion.condition < 0.9 * before.condition
     assert np.all(np.abs(suggestion.position) <= limit)
@@ -222,9 +257,9 @@ def test_suggested_pose_tells_something_new_where_that_is_missing() -> None:
     model = make_model()
     positions, gravities = draw_poses(12, 0)
     positions[:, 2] = 0.7
-    poses = measure(model, positions, gravities, 0)
-    suggestion = suggest_pose(model, poses, np.full(3, -np.inf), np.full(3, np.inf))
-    assert suggestion.rank == solve_static(model, poses).base.rank + 2
+    before = solve_static(model, measure(model, positions, gravities, 0))
+    suggestion = suggest_pose(before, np.full(3, -np.inf), np.full(3, np.inf))
+    assert suggestion.rank == before.base.rank + 2
     assert abs(suggestion.position[2] - 0.7) > 0.1
 
 

@@ -120,6 +120,8 @@ def test_one_orientation_says_what_it_cannot_tell_apart(bags: list[Path], capsys
     mass = content["parameters"][0]["combination"]
     assert mass == "base.m + link1.m + link2.m + link3.m + 0.102 sensor.fz"
     assert "base.mcz" in content["not_identified"]
+    assert main(["reactions", str(bags[0])]) == 0
+    assert "orientations of the base: 1; 3 tell all" in capsys.readouterr().out
 
 
 def test_wrench_on_the_ground_is_called_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
