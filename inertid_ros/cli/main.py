@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from inertid_ros import __version__
-from inertid_ros.cli import excite, identifiability, plot, publish, replay, validate
+from inertid_ros.cli import excite, identifiability, plot, publish, reactions, replay, validate
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -52,6 +52,7 @@ def make_parser() -> argparse.ArgumentParser:
     plot.add_parser(commands)
     excite.add_parser(commands)
     identifiability.add_parser(commands)
+    reactions.add_parser(commands)
     publish.add_parser(commands)
     return parser
 

@@ -38,7 +38,8 @@ def add_remap(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME:=TOPIC",
-        help="topic for joint_states, wrench or robot_description, such as wrench:=/ft_sensor/wrench; can be repeated",
+        help="topic for joint_states, wrench, base_wrench or robot_description, such as wrench:=/ft_sensor/wrench; "
+        "can be repeated",
     )
 
 

@@ -144,15 +144,15 @@ class Bag:
             return block[0][2]
         return None
 
-    def check(self, topics: Topics) -> None:
-        """Make sure that joint states and wrenches are there and are what they should be.
+    def check(self, topics: Topics, wrench: str = "wrench") -> None:
+        """Make sure that joint states and wrenches, those of the wrist or the base, are there and what they should be.
 
         Raises:
             RecordingError: if they are not; it names the topics that could be meant.
         """
         if not self.topics and not self.trouble:
             raise RecordingError(f"bag '{self.path}' is empty: record joint states and wrenches")
-        for role in ("joint_states", "wrench"):
+        for role in ("joint_states", wrench):
             topic: str = getattr(topics, role)
             info = self.topics.get(topic)
             candidates = sorted(name for name, other in self.topics.items() if other.kind == TYPES[role])

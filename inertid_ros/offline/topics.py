@@ -10,6 +10,7 @@ from inertid_ros.core.errors import SettingError
 TYPES = {
     "joint_states": "sensor_msgs/msg/JointState",
     "wrench": "geometry_msgs/msg/WrenchStamped",
+    "base_wrench": "geometry_msgs/msg/WrenchStamped",
     "robot_description": "std_msgs/msg/String",
 }
 
@@ -20,6 +21,7 @@ class Topics:
 
     joint_states: str = "/joint_states"
     wrench: str = "/wrench"
+    base_wrench: str = "/base_wrench"
     robot_description: str = "/robot_description"
 
     @classmethod

@@ -1,0 +1,132 @@
+"""`inertid reactions`: masses and first moments of an arm from poses at rest on a base sensor."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inertid_ros.cli.replay import add_remap, one_line, read_description
+
+if TYPE_CHECKING:
+    from inertid_ros.offline.reactions import ReactionPlan
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "reactions",
+        help="weigh the arm's links from poses at rest on a base sensor",
+        description="Find poses at rest in bags of joint_states and base_wrench, and print the masses and first "
+        "moments that they tell, alone or in combinations, the condition number, and the pose to add. The base may be "
+        "tilted otherwise in each bag.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("bags", nargs="+", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
+    parser.add_argument("--params", type=Path, metavar="FILE", help="parameter file of the node (default: defaults)")
+    parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: robot_description in the bag)")
+    parser.add_argument("--base-frame", default="", metavar="FRAME", help="frame of the sensor (default: the root)")
+    parser.add_argument(
+        "--wrench-sign",
+        choices=("on_robot", "on_ground"),
+        default="on_robot",
+        help="whether the wrench is that on the robot or that on the ground (default: on_robot)",
+    )
+    orientation = parser.add_mutually_exclusive_group()
+    orientation.add_argument(
+        "--gravity",
+        nargs=3,
+        type=float,
+        action="append",
+        default=[],
+        metavar=("X", "Y", "Z"),
+        help="gravity in the root frame [m/s^2], once for all bags or once for each (default: that of the parameters)",
+    )
+    orientation.add_argument(
+        "--gravity-from-force", action="store_true", help="take its direction from the force, which has no offset then"
+    )
+    parser.add_argument("--no-offset", action="store_true", help="the sensor was zeroed without the robot on it")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_remap(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what the poses tell; 0 if everything went well, 1 if something is wrong."""
+    from inertid_ros.core.errors import InertidError
+    from inertid_ros.offline.estimate_json import format_json
+    from inertid_ros.offline.reactions import find_reactions
+
+    try:
+        content = find_reactions(options.bags, _make_plan(options)).list_all()
+    except InertidError as error:
+        sys.stderr.write(f"inertid reactions: {one_line(error)}\n")
+        return 1
+    for line in content["notes"]:
+        sys.stderr.write(f"inertid reactions: {one_line(line)}\n")
+    if options.json:
+        sys.stdout.write(format_json(content) + "\n")
+    else:
+        _print_table(content)
+    return 1 if content["notes"] else 0
+
+
+def _make_plan(options: argparse.Namespace) -> ReactionPlan:
+    from inertid_ros.core.settings import Settings
+    from inertid_ros.offline.parameter_file import read_settings
+    from inertid_ros.offline.reactions import ReactionPlan
+    from inertid_ros.offline.topics import Topics
+
+    settings = Settings() if options.params is None else read_settings(options.params)
+    return ReactionPlan(
+        settings=settings,
+        topics=Topics.from_remappings(options.remap),
+        description=read_description(options.urdf or (Path(settings.urdf) if settings.urdf else None)),
+        base_frame=options.base_frame,
+        is_on_ground=options.wrench_sign == "on_ground",
+        gravities=tuple(map(tuple, options.gravity)),
+        from_force=options.gravity_from_force,
+        with_offset=not options.no_offset,
+    )
+
+
+def _print_table(content: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    table.add_column("identified")
+    for heading in ("value", "± (95 %)", "by the URDF", "unit"):
+        table.add_column(heading, justify="right")
+    for entry in content["parameters"]:
+        sizes = (entry["value"], 1.96 * entry["deviation"], entry["urdf"])
+        table.add_row(entry["combination"], *(f"{size:.4f}" for size in sizes), entry["unit"])
+    console = Console()
+    console.print(table)
+    rms = content["residual_rms"]
+    lines = [
+        f"poses: {' + '.join(map(str, content['poses']))}, sensor at frame {content['base_frame']}",
+        f"condition number: {content['condition_number']:.1f}",
+        "residual rms: " + ", ".join(f"{name} {value:.3g}" for name, value in rms.items()) + " [N, Nm]",
+    ]
+    known, needed = content["orientations"], content["orientations_for_all"]
+    if known < needed:
+        lines.append(f"orientations of the base: {known}; {needed} tell all that gravity can: tilt it otherwise")
+    if content["not_identified"]:
+        lines.append("told by no pose: " + ", ".join(content["not_identified"]))
+    for line in [*lines, _describe_suggestion(content)]:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _describe_suggestion(content: dict[str, Any]) -> str:
+    pose, known = content["pose_to_add"], len(content["parameters"])
+    places = ", ".join(f"{joint} {position:.2f}" for joint, position in pose["positions"].items())
+    orientation = f", base as in bag {pose['base_as_in_bag']}" if len(content["poses"]) > 1 else ""
+    if pose["combinations"] > known:
+        gain = f"tells {pose['combinations'] - known} more"
+    elif pose["condition_number"] < content["condition_number"]:
+        gain = f"lowers the condition number to {pose['condition_number']:.1f}"
+    else:
+        return "pose to add: none lowers the condition number"
+    return f"pose to add: {places}{orientation}: {gain}"
