@@ -21,6 +21,7 @@ from inertid_ros.core.records import FloatArray
 _ENOUGH_WINDOWS = 10
 _SIGNIFICANT = 3.0
 _LARGE = 0.02
+_TOO_LARGE = 0.15
 _IS_SCALE = 0.95
 _IS_FRICTION = 0.5
 _NO_TIME = 1e-9
@@ -62,7 +63,7 @@ class EnergyCheck:
         self._model.gravity.linear = np.zeros(3)
         self._data = self._model.createData()
         self._order = pinocchio_columns(self._model.nv)
-        self._density = effort_density
+        self.effort_density = effort_density
         self._deviation = velocity_deviation
         self._sums = np.zeros(8)
         self._speed = 0.0
@@ -74,7 +75,7 @@ class EnergyCheck:
         rows, work = windows.rows[:, :-1], windows.rows[:, -1]
         predicted = rows @ parameters
         left = work - predicted
-        variances = np.maximum(windows.squares, 0.0) @ self._density
+        variances = np.maximum(windows.squares, 0.0) @ self.effort_density
         variances += np.einsum("rf,fg,rg->r", rows, covariance, rows)
         momenta = np.array([self._momenta(*ends, parameters) for ends in zip(*windows[3:], strict=True)])
         variances += (momenta.reshape(len(rows), -1, len(self._deviation)) ** 2 @ self._deviation**2).sum(axis=1)
@@ -110,14 +111,13 @@ class EnergyCheck:
     def findings(self) -> tuple[Finding, ...]:
         """The disagreement in words; empty while there are too few windows, or if there is none to speak of."""
         balance = self.balance()
-        limit = max(_SIGNIFICANT * balance.expected, _LARGE * balance.work)
+        limit = min(max(_SIGNIFICANT * balance.expected, _LARGE * balance.work), _TOO_LARGE * balance.work)
         if balance.windows < _ENOUGH_WINDOWS or balance.disagreement <= limit:
             return ()
         share = 100.0 * balance.disagreement / balance.work
-        times = balance.disagreement / balance.expected if balance.expected > 0.0 else np.inf
         message = (
             f"the energy balance disagrees with the torque model: {share:.0f} % of the work over {balance.windows} "
-            f"windows is unexplained, {times:.0f} times what noise and uncertainty allow; {self._explain(balance)}"
+            f"windows is unexplained; {self._explain(balance)}"
         )
         return (Finding("warning", "energy_disagrees", message),)
 

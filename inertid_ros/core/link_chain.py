@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inertid_ros.core.convention import has_error
+from inertid_ros.core.energy_cross_check import EnergyCrossCheck
 from inertid_ros.core.health import Health, HealthItem
 from inertid_ros.core.joint_names import JointNames
 from inertid_ros.core.link_estimator import LinkEstimator
 from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.link_pipeline import LinkPipeline
+from inertid_ros.core.link_pipeline import SLOT, LinkPipeline
 from inertid_ros.core.link_records import LinkEstimate, LinkOutput
-from inertid_ros.core.link_rows import make_link_rows
+from inertid_ros.core.link_rows import LinkRows, make_link_rows
+from inertid_ros.core.link_rows_energy import EnergyLinkRows
 from inertid_ros.core.link_settings_check import check_links_settings
 from inertid_ros.core.link_state import judge_links
 from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
@@ -41,6 +43,8 @@ class LinkChain:
         self._base_frame = settings.links.base_frame or robot.frame_names[0]
         self._without_effort = 0
         self._paused = False
+        self._energy: EnergyCrossCheck | None = None
+        self._channels: tuple[str, ...] = ()
         self.model: LinkModel | None = None
         """The arm; None while it is not known which joints it has."""
         self._pipeline: LinkPipeline | None = None
@@ -76,9 +80,14 @@ class LinkChain:
 
     def _build(self, joints: Sequence[str]) -> None:
         self.model = LinkModel.from_settings(self._robot, self.settings, joints)
-        rows = make_link_rows(self.model.columns, self._links)
+        links, model = self._links, self.model
+        by_energy = links.method == "energy"
+        rows: LinkRows = EnergyLinkRows(model, links) if by_energy else make_link_rows(model.columns, links)
+        if not by_energy and links.source == "effort":
+            self._energy = EnergyCrossCheck(model, links, SLOT * 1e-9)
+        self._channels = ("energy",) if by_energy else model.channels
         self._pipeline = LinkPipeline(
-            self.model.arm, rows, self.model.prior, self.model.prior_deviations, self._links, self._health
+            model.arm, rows, model.prior, model.prior_deviations, links, self._health, self._energy
         )
 
     def push_base_wrenches(self, block: WrenchBlock) -> None:
@@ -103,12 +112,15 @@ class LinkChain:
         solution = self._pipeline.estimator.solve()
         covariance = solution.information.covariance()
         findings = self._pipeline.check.findings()
+        if not findings and self._energy is not None:
+            findings = self._energy.findings()
         states = judge_links(self.model, solution.values, covariance)
         if has_error(findings):
             states = tuple("uncertain" if state == "known" else state for state in states)
         return LinkEstimate(
             stamp=self._pipeline.stamp,
             model=self.model,
+            channels=self._channels,
             values=solution.values,
             covariance=covariance,
             states=states,

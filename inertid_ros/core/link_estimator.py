@@ -119,11 +119,12 @@ class LinkEstimator:
         self._short[k] = fading * self._short[k] + self._block_squares[k]
         self._sums[k] = self._block_squares[k] = self._in_block[k] = 0
 
-    def update(self) -> None:
-        """Solve once, with the weights that the last solution gave."""
+    def update(self) -> LinkSolution:
+        """Solve once, with the weights that the last solution gave, and take the values over."""
         solution = self._solve_once(self._weights())
         self.values, self._variances = solution.values, solution.variances
         self._inverse = solution.information.inverse_factor()
+        return solution
 
     def solve(self) -> LinkSolution:
         """The best solution of all rows so far; changes nothing."""

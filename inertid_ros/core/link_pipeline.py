@@ -8,6 +8,7 @@ from inertid_ros.core.alignment import Alignment, Stretch
 from inertid_ros.core.arm_model import ArmModel
 from inertid_ros.core.effort_check import EffortCheck
 from inertid_ros.core.effort_input import EffortInput
+from inertid_ros.core.energy_cross_check import EnergyCrossCheck
 from inertid_ros.core.health import Health
 from inertid_ros.core.joint_stream import MAX_GAP
 from inertid_ros.core.link_estimator import LinkEstimator
@@ -36,6 +37,7 @@ class LinkPipeline:
         deviations: FloatArray,
         links: LinksSettings,
         health: Health,
+        energy: EnergyCrossCheck | None = None,
     ) -> None:
         """Set up the way from samples to an estimate.
 
@@ -46,7 +48,9 @@ class LinkPipeline:
             deviations: (U,) their standard deviations.
             links: settings.
             health: where to report.
+            energy: the energy balance that solutions are compared with, if any.
         """
+        self._energy = energy
         self._arm = arm
         self._n = len(arm.joint_names)
         self._source = links.source
@@ -63,6 +67,8 @@ class LinkPipeline:
             ([] if by_effort else [links.noise_floor_force] * 3 + [links.noise_floor_torque] * 3)
             + ([] if links.source == "base_wrench" else [links.noise_floor_effort] * self._n)
         )
+        if len(rows.used) == 1 and len(floors) > 1:
+            floors = floors[:1]
         self.estimator = LinkEstimator(rows.used, prior, deviations, floors, rows.repeats)
         rows.set_values(prior)
         self.check = EffortCheck(arm)
@@ -70,7 +76,8 @@ class LinkPipeline:
         """Of the newest sample used, nanoseconds; 0 before the first."""
         self._standing = Standing()
         self._slot = -1
-        self._last_bad = np.full(len(floors), -np.inf)
+        channels = (0 if by_effort else 6) + (0 if links.source == "base_wrench" else self._n)
+        self._last_bad = np.full(channels, -np.inf)
         self._settled_from = -np.inf
         self._no_stamps = np.empty(0, dtype=np.int64)
         self._no_rows = np.empty((0, len(floors)))
@@ -136,6 +143,8 @@ class LinkPipeline:
         picked = self._pick(slots)
         rows = self._rows.process(stretch, measured, picked)
         settled = self._find_settled(stretch, usable, picked)
+        if settled.shape[1] != len(self._rows.used):
+            settled = np.asarray(settled.all(axis=1, keepdims=True))
         if picked:
             predicted, row_predicted = self._take_rows(stretch, slots, picked, rows, measured, usable, settled, paused)
             row_stamps, row_measured = stretch.stamps[picked], rows[:, :, -1]
@@ -160,7 +169,16 @@ class LinkPipeline:
         paused: bool,
     ) -> tuple[FloatArray, FloatArray]:
         """Fold in rows; returns predictions of all samples (N, K) and of the rows (M, K), each made before."""
-        predicted = np.empty((len(slots), rows.shape[1]))
+        predicted = np.empty_like(measured)
+        if self._energy is not None and not paused:
+            self._energy.take(
+                stretch.starts_anew,
+                stretch.times[picked],
+                stretch.positions[picked],
+                stretch.velocities[picked],
+                measured[picked, -self._n :],
+                usable[picked, -self._n :],
+            )
         row_predicted = np.empty(rows.shape[:2])
         done = 0
         for place, position in enumerate(picked):
@@ -177,7 +195,9 @@ class LinkPipeline:
                 if done < position:
                     predicted[done:position] = self._rows.predict(done, position)
                 done = position
-                self.estimator.update()
+                solution = self.estimator.update()
+                if self._energy is not None:
+                    self._energy.judge(stretch.times.item(position), solution)
                 self._rows.set_values(self.estimator.values)
         predicted[done:] = self._rows.predict(done, len(slots))
         return predicted, row_predicted

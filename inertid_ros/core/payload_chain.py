@@ -50,6 +50,8 @@ class PayloadChain:
         check_links_settings(settings.links)
         if settings.links.source == "base_wrench":
             raise SettingError("links.source", "base_wrench", "effort or both with load.source effort")
+        if settings.links.method == "energy":
+            raise SettingError("links.method", "energy", "filtered or differentiated with load.source effort")
         self.frame = settings.load.sensor_frame
         if not self.frame:
             raise SettingError("load.sensor_frame", "", "the frame that the load is fixed to, with load.source effort")
