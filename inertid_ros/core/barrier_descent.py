@@ -53,15 +53,13 @@ def descend(matrix: FloatArray, wanted: FloatArray, bodies: int, positive: int) 
             break
         try:
             newton = _Newton.of(system, unknowns, pair, max(final, _PULL * mean))
+            predicted = newton.solve(final, np.zeros((4, 4)))[1]
+            predicted *= newton.find_length(predicted)
+            centre = max(final, mean * min(1.0, newton.multiply(predicted) / (degree * mean)) ** 2)
+            change, scaled = newton.solve(centre, predicted[0] @ predicted[1])
+            step = newton.find_length(scaled)
         except np.linalg.LinAlgError:  # rounding, after many steps
             break
-        predicted = newton.solve(final, np.zeros((4, 4)))[1]
-        predicted *= newton.find_length(predicted)
-        centre = max(final, mean * min(1.0, newton.multiply(predicted) / (degree * mean)) ** 2)
-        change, scaled = newton.solve(centre, predicted[0] @ predicted[1])
-        if not np.all(np.isfinite(scaled)):
-            break
-        step = newton.find_length(scaled)
         scaled *= step
         unknowns = unknowns + step * change
         pair = pair + newton.unscale(scaled)
@@ -163,7 +161,7 @@ class _Newton:
         return cls(system, unknowns, inverse, diagonal, pull, factor)
 
     def solve(self, centre: float, missed: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The changes of the unknowns (F,) and of scaled S and Z (2, count, 4, 4) for S Z = μ 1 less what was missed."""
+        """Changes (F,) of the unknowns and (2, count, 4, 4) of scaled S and Z, for S Z = μ 1 less what was missed."""
         system, d = self.system, self.diagonal
         goal = (centre / d)[:, :, None] * _ONE - _symmetrise(missed) * 2.0 / (d[:, :, None] + d[:, None, :])
         dual = self.inverse.transpose(0, 2, 1) @ goal @ self.inverse
@@ -182,9 +180,15 @@ class _Newton:
         return float(np.vdot(reached[0], reached[1]))
 
     def find_length(self, scaled: FloatArray) -> float:
-        """Part of the scaled changes that can be gone."""
+        """Part of the scaled changes that can be gone.
+
+        Raises:
+            LinAlgError: if they are not finite.
+        """
         shrink = 1.0 / np.sqrt(self.diagonal)
         fastest = -float(np.linalg.eigvalsh(shrink[:, :, None] * scaled * shrink[:, None, :]).min())
+        if not np.isfinite(fastest):
+            raise np.linalg.LinAlgError
         return 1.0 if fastest < _TO_BOUNDARY else _TO_BOUNDARY / fastest
 
     def unscale(self, scaled: FloatArray) -> FloatArray:
