@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from support.bags import find_storage, text_message, write_bag
 from support.recordings import recording
 
 from inertid_ros.cli.main import main
@@ -24,6 +26,7 @@ from inertid_ros.offline.estimate_json import FORMAT, VERSION, read_document
 from inertid_ros.offline.export_urdf import JointDynamics, export_urdf, read_links
 from inertid_ros.offline.parameter_file import list_settings
 from inertid_ros.offline.provenance import hash_text
+from inertid_ros.offline.topics import Topics
 from inertid_ros.offline.urdf_load import read_inertial
 
 ROOT = Path(__file__).parents[2]
@@ -275,6 +278,21 @@ def test_command_writes_the_file_and_says_what_it_cannot_hold(
     source.write_bytes(ODD.replace("after the end", "changed").encode("iso-8859-1"))
     assert main(["export-urdf", str(estimate), "--urdf", str(source), "-o", str(output)]) == 0
     assert "made with another text of the URDF" in capsys.readouterr().out
+
+
+def test_command_takes_the_description_of_the_bag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "urdf" / "ddarm.urdf").read_text()
+    bag = write_bag(tmp_path / "bag", [text_message(text, 0)])
+    bodies, dynamics = identify(take_arm(text), seed=7)
+    estimate, output = tmp_path / "estimate.json", tmp_path / "new.urdf"
+    write_estimate(estimate, text, bodies, {name: {} for name in dynamics})
+    content = json.loads(estimate.read_text())
+    content["recordings"] = [{"inputs": [{"path": str(find_storage(bag)), "sha256": ""}]}]
+    content["topics"] = asdict(Topics())
+    estimate.write_text(json.dumps(content))
+    assert main(["export-urdf", str(estimate), "-o", str(output)]) == 0
+    assert "another text" not in capsys.readouterr().out
+    check_bodies(output.read_text(), bodies, {})
 
 
 def test_command_explains_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
