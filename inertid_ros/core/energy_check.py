@@ -21,7 +21,6 @@ from inertid_ros.core.records import FloatArray
 _ENOUGH_WINDOWS = 10
 _SIGNIFICANT = 3.0
 _LARGE = 0.02
-_TOO_LARGE = 0.15
 _IS_SCALE = 0.95
 _IS_FRICTION = 0.5
 _NO_TIME = 1e-9
@@ -108,10 +107,14 @@ class EnergyCheck:
         normal = self._sums[[[5, 6], [6, 7]]]
         return np.asarray(np.linalg.lstsq(normal, self._sums[3:5], rcond=None)[0])
 
-    def findings(self) -> tuple[Finding, ...]:
-        """The disagreement in words; empty while there are too few windows, or if there is none to speak of."""
+    def findings(self, largest: float = np.inf) -> tuple[Finding, ...]:
+        """The disagreement in words; empty while there are too few windows, or if there is none to speak of.
+
+        Args:
+            largest: part of the work above which it counts even where the parameters are that uncertain.
+        """
         balance = self.balance()
-        limit = min(max(_SIGNIFICANT * balance.expected, _LARGE * balance.work), _TOO_LARGE * balance.work)
+        limit = min(max(_SIGNIFICANT * balance.expected, _LARGE * balance.work), largest * balance.work)
         if balance.windows < _ENOUGH_WINDOWS or balance.disagreement <= limit:
             return ()
         share = 100.0 * balance.disagreement / balance.work

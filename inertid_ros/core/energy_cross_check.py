@@ -12,6 +12,7 @@ from inertid_ros.core.link_model import LinkModel
 from inertid_ros.core.records import BoolArray, FloatArray
 from inertid_ros.core.settings import LinksSettings
 
+_LARGEST = 0.15
 _ROWS = 250
 """So many rows (5 s) a solution must come from before it is compared with anything."""
 
@@ -74,7 +75,7 @@ class EnergyCrossCheck:
 
     def findings(self) -> tuple[Finding, ...]:
         """The disagreement in words, if there is one."""
-        return self._check.findings()
+        return self._check.findings(_LARGEST)
 
 
 def _select(windows: EnergyWindows, chosen: BoolArray) -> EnergyWindows:
