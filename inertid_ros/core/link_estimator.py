@@ -6,7 +6,8 @@ however bad the first guess of the noise was, no row is lost to it. Information 
 way.
 
 Rows that follow each other are not independent: filters and what the model lacks stretch over many. How many rows are
-worth one is measured on the innovations: (sum over a block)^2 over the sum of squares.
+worth one is measured on the innovations: (sum over a block)^2 over the sum of squares. Innovations count the less the
+more of them an estimate that is still uncertain may have caused, for that part stays the same from row to row.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ BLOCK = 50
 
 _MEMORY = 60.0
 _FIRST_GUESS = 0.05
+"""Rows are first taken to be wrong by so much of what is measured; what is left of them soon overrules that."""
+_GUESS_WORTH = 0.05
 _ITERATIONS = 3
 
 
@@ -81,6 +84,7 @@ class LinkEstimator:
         self._in_block = np.zeros(channels, dtype=np.int64)
         self._long, self._short = np.zeros((2, channels))
         self._variances: FloatArray = np.full(channels, np.inf)
+        self._inverse: FloatArray = np.diag(self._deviations)
         self.values = self._prior.copy()
 
     @property
@@ -91,6 +95,8 @@ class LinkEstimator:
     def take(self, row: FloatArray, usable: list[bool]) -> None:
         """Fold in a row [A, y] (K, U + 1) of those channels that are usable."""
         innovations = row[:, -1] - row[:, :-1].dot(self.values)
+        expected = np.square(row[:, :-1].dot(self._inverse)).sum(axis=1)
+        innovations /= 1.0 + expected / self._variances
         for k, used in enumerate(self._used):
             if not usable[k]:
                 continue
@@ -117,6 +123,7 @@ class LinkEstimator:
         """Solve once, with the weights that the last solution gave."""
         solution = self._solve_once(self._weights())
         self.values, self._variances = solution.values, solution.variances
+        self._inverse = solution.information.inverse_factor()
 
     def solve(self) -> LinkSolution:
         """The best solution of all rows so far; changes nothing."""
@@ -153,7 +160,7 @@ class LinkEstimator:
         repeats = self._repeats()
         rough = _FIRST_GUESS**2 * self._squares / np.maximum(self._rows, 1)
         worth = np.maximum(self._rows / repeats - freedom, 0.0)
-        variances = (rough + left / repeats) / (1.0 + worth) + self._floors**2
+        variances = (_GUESS_WORTH * rough + left / repeats) / (_GUESS_WORTH + worth) + self._floors**2
         count = np.maximum(self._rows, 1)
         rms, measured = np.sqrt(left / count), np.sqrt(self._squares / count)
         return LinkSolution(values, total, variances, repeats, self._rows.copy(), rms, measured)
