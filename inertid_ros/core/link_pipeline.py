@@ -54,7 +54,7 @@ class LinkPipeline:
         self._efforts = EffortInput(arm, _constants(links, arm), health)
         self._effort_samples = SampleBuffer(2 * self._n)
         self._rows = make_link_rows(self.model, links)
-        self._accelerations = Accelerations(links.filter_cutoff, links.smoothing_cutoff)
+        self._accelerations = Accelerations(links.filter_cutoff + links.smoothing_cutoff)
         self._predictor = LinkPredictor(self.model)
         base_floor = [links.noise_floor_force] * 3 + [links.noise_floor_torque] * 3
         floors = {"effort": [], "base_wrench": base_floor, "both": base_floor}[source]

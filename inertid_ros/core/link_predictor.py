@@ -18,28 +18,30 @@ _LIGHTEST = 1e-6
 class Accelerations:
     """Joint accelerations from velocities, through filters whose delay is made good to first order.
 
-    After the first filter, a_1 = l (v - F_l v), the acceleration is late by 1/l, after the second by 1/d more; their
-    difference times d/l makes good for the first.
+    With y_k the velocity after k low-passes F = p/(s+p), p (y_1 - y_2) is the acceleration after F^2, late by 2/p.
+    (1 + 2 (1 - F)) makes good for that, and noise is still averaged out:
+
+        a = p (3 y_1 - 5 y_2 + 2 y_3)
     """
 
-    def __init__(self, cutoff: float, smoothing: float) -> None:
-        """Set the two cutoffs l and d [rad/s]."""
-        self._first, self._second = LowPass(cutoff), LowPass(smoothing)
-        self._lead = smoothing / cutoff
+    def __init__(self, cutoff: float) -> None:
+        """Set the cutoff p [rad/s]."""
+        self._filters = [LowPass(cutoff) for _ in range(3)]
         self._last_time: float | None = None
 
     def process(self, stretch: Stretch) -> FloatArray:
         """Accelerations (N, n) of samples without a gap."""
         times, velocities = stretch.times, stretch.velocities
         if stretch.starts_anew or self._last_time is None:
-            self._first.start(velocities[0], velocities[0])
-            self._second.start(np.zeros(velocities.shape[1]), np.zeros(velocities.shape[1]))
+            for lowpass in self._filters:
+                lowpass.start(velocities[0], velocities[0])
             self._last_time = times.item(0)
         steps = np.diff(times, prepend=self._last_time)
         self._last_time = times.item(-1)
-        once = self._first.cutoff * (velocities - self._first.filter(steps, velocities))
-        twice = self._second.filter(steps, once)
-        return np.asarray(once + self._lead * (once - twice))
+        first, second, third = self._filters
+        once = first.filter(steps, velocities)
+        twice = second.filter(steps, once)
+        return np.asarray(first.cutoff * (3.0 * once - 5.0 * twice + 2.0 * third.filter(steps, twice)))
 
 
 class LinkPredictor:
