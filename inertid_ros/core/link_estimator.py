@@ -24,6 +24,8 @@ BLOCK = 50
 """So many rows in a row (1 s) are compared with each other for correlation."""
 
 _MEMORY = 60.0
+_WHITE_BLOCKS = 10.0
+"""That the noise is white counts as much as so many blocks."""
 _FIRST_GUESS = 0.05
 """Rows are first taken to be wrong by so much of what is measured; what is left of them soon overrules that."""
 _GUESS_WORTH = 0.05
@@ -71,7 +73,7 @@ class LinkEstimator:
         self._prior = prior
         self._deviations = deviations
         self._floors = floors
-        self._least_repeats = repeats
+        self._white_repeats = repeats
         self.reset()
 
     def reset(self) -> None:
@@ -82,7 +84,7 @@ class LinkEstimator:
         self._squares = np.zeros(channels)
         self._sums, self._block_squares = np.zeros((2, channels))
         self._in_block = np.zeros(channels, dtype=np.int64)
-        self._long, self._short = np.zeros((2, channels))
+        self._long, self._short, self._blocks = np.zeros((3, channels))
         self._variances: FloatArray = np.full(channels, np.inf)
         self._inverse: FloatArray = np.diag(self._deviations)
         self.values = self._prior.copy()
@@ -117,6 +119,7 @@ class LinkEstimator:
         fading = 1.0 - 1.0 / _MEMORY
         self._long[k] = fading * self._long[k] + self._sums[k] ** 2
         self._short[k] = fading * self._short[k] + self._block_squares[k]
+        self._blocks[k] = fading * self._blocks[k] + 1.0
         self._sums[k] = self._block_squares[k] = self._in_block[k] = 0
 
     def update(self) -> LinkSolution:
@@ -137,9 +140,10 @@ class LinkEstimator:
 
     def _repeats(self) -> FloatArray:
         """How many rows of each channel are worth one, (K,)."""
-        least = self._least_repeats
-        measured = (self._long + least * self._floors**2) / (self._short + self._floors**2)
-        return np.maximum(measured, least)
+        white = self._white_repeats
+        measured = (self._long + white * self._floors**2) / (self._short + self._floors**2)
+        blend = (self._blocks * measured + _WHITE_BLOCKS * white) / (self._blocks + _WHITE_BLOCKS)
+        return np.maximum(blend, 1.0)
 
     def _weights(self) -> FloatArray:
         """Inverse standard deviations (K,) of the rows, as if they were independent."""
@@ -174,3 +178,4 @@ class LinkEstimator:
         self._squares += other._squares
         self._long += other._long
         self._short += other._short
+        self._blocks += other._blocks

@@ -31,7 +31,7 @@ class DifferentiatedLinkRows:
         self._last_time = 0.0
         self._is_new = True
         self.settling = 16.0 / cutoff
-        self.repeats = max(1.0, _ROW_RATE / (cutoff / 2.0))
+        self.repeats = max(1.0, _ROW_RATE * 4.0 / cutoff)
         self.used = columns.used
 
     def start_anew(self) -> None:

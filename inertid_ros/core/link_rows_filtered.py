@@ -44,7 +44,7 @@ class FilteredLinkRows:
         self._steps: FloatArray = np.empty(0)
         self._map: FloatArray = np.empty((0, 0))
         self.settling = 8.0 * (1.0 / cutoff + 1.0 / smoothing)
-        self.repeats = max(1.0, _ROW_RATE * (cutoff + smoothing) / (cutoff * smoothing))
+        self.repeats = max(1.0, _ROW_RATE * 2.0 * (cutoff + smoothing) / (cutoff * smoothing))
         self.used = columns.used
 
     def start_anew(self) -> None:
