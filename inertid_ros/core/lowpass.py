@@ -19,8 +19,8 @@ _SMALLEST = 1e-100
 def filter_block(cutoff: float, steps: FloatArray, inputs: FloatArray, before: FloatArray) -> FloatArray:
     """Filter many channels over a block at once.
 
-    With R_k the product of the r up to k, y_k / R_k is a running sum of c (u_k + u_(k-1)) / R_k. Where steps are so long
-    or so many that R_k vanishes or changes its sign, LAPACK solves the bidiagonal system instead.
+    With R_k the product of the r up to k, y_k / R_k is a running sum of c (u_k + u_(k-1)) / R_k. Where steps are so
+    long or so many that R_k vanishes or changes its sign, LAPACK solves the bidiagonal system instead.
 
     Args:
         cutoff: l [rad/s].
