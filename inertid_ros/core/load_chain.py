@@ -153,32 +153,38 @@ class LoadChain:
         """Append the predictions for a stretch, in pieces (N, 6), and the events; estimates are updated on the way."""
         picked = self._pick_slots(stretch.stamps)
         regressors, rows = self._rows.process(stretch, picked)
-        done = 0
+        features = regressors.dot(self._rows.feature_map)
+        done = measured = 0
         for position, row in zip(picked, rows, strict=True):
             if done < position:
-                predictions.append(self._predict(stretch, regressors, done, position))
+                predictions.append(features[done:position].dot(self._map))
+                if self._noise.is_due(stretch.stamps.item(position - 1)):
+                    measured = self._measure_noise(stretch, measured, position)
             done = position
             restart, event = self._take_row(stretch.times.item(position), row)
             if event is not None:
                 events.append(event)
+            if self._estimator.mode != "free" and not self._paused:
+                measured = self._measure_noise(stretch, measured, position)
+                self._noise.discard_run()
             if restart:
                 self._rows.start_anew()
-                predictions.append(self._predict(stretch, regressors, position, position + 1))
+                predictions.append(features[position : position + 1].dot(self._map))
+                self._measure_noise(stretch, measured, position + 1)
                 if position + 1 < len(stretch.stamps):
                     self._slot = stretch.stamps.item(position) // SLOT
                     self._process_stretch(stretch.rest(position + 1), predictions, events)
                 return
-        predictions.append(self._predict(stretch, regressors, done, len(regressors)))
+        predictions.append(features[done:].dot(self._map))
+        self._measure_noise(stretch, measured, len(features))
 
-    def _predict(self, stretch: Stretch, regressors: FloatArray, start: int, stop: int) -> FloatArray:
-        """Predict the samples of one slot, (N, 6), and measure noise on them."""
+    def _measure_noise(self, stretch: Stretch, start: int, stop: int) -> int:
+        """Measure noise on some samples of a stretch; returns the end of them."""
         starts_anew, stamps, _, positions, _, wrenches = stretch
-        if stop - start < len(stamps):
+        if start < stop:
             part = slice(start, stop)
-            stamps, positions, wrenches, regressors = stamps[part], positions[part], wrenches[part], regressors[part]
-        self._noise.process(stamps, positions, wrenches, starts_anew and start == 0)
-        predicted: FloatArray = regressors.dot(self._map)
-        return predicted
+            self._noise.process(stamps[part], positions[part], wrenches[part], starts_anew and start == 0)
+        return stop
 
     def _pick_slots(self, stamps: IntArray) -> list[int]:
         """Indices of the samples that are the first of their slot."""
@@ -196,14 +202,12 @@ class LoadChain:
         if event is not None and event.kind in ("load_changed", "bias_changed"):
             self._convention.start_load()
         self._convention.take(row, fits=self._estimator.mode == "free")
-        if self._estimator.mode != "free":
-            self._noise.discard_run()
         self._build_map()
         return restart, event
 
     def _build_map(self) -> None:
-        """Make the (F, 6) matrix that predicts wrenches from regressors with the present estimate."""
-        self._map = self._rows.feature_map.dot(build_prediction_map(self._estimator.unknowns))
+        """Make the (13, 6) matrix that predicts wrenches from features with the present estimate."""
+        self._map = build_prediction_map(self._estimator.unknowns)
 
     def estimate(self) -> LoadEstimate:
         """All that is known by now."""

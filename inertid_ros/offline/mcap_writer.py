@@ -36,12 +36,13 @@ class McapWrenchWriter:
         """Open the file; FileAccessError if that fails."""
         self._path = path
         self._topics = tuple(topics)
-        self._record, self._template = _make_record(frame)
+        self._records = _make_records(frame, len(self._topics))
+        self._wrenches = self._records["wrench"]
+        self._stamps = np.empty(_CHUNK_SAMPLES, dtype=np.int64)
+        self._waiting = 0
         self._written = 0
         self._position = 0
         self._chunks: list[bytes] = []
-        self._waiting: list[tuple[IntArray, FloatArray]] = []
-        self._waiting_count = 0
         self._first_time, self._last_time = 2**63 - 1, 0
         try:
             self._stream = path.open("wb")
@@ -56,10 +57,17 @@ class McapWrenchWriter:
         Raises:
             FileAccessError: if the disk is full or gone.
         """
-        self._waiting.append((stamps, np.stack(wrenches, axis=1)))
-        self._waiting_count += len(stamps)
-        if self._waiting_count >= _CHUNK_SAMPLES:
-            self._write_waiting()
+        done = 0
+        while done < len(stamps):
+            count = min(_CHUNK_SAMPLES - self._waiting, len(stamps) - done)
+            taken, free = slice(done, done + count), slice(self._waiting, self._waiting + count)
+            self._stamps[free] = stamps[taken]
+            for index, values in enumerate(wrenches):
+                self._wrenches[free, index] = values[taken]
+            done += count
+            self._waiting += count
+            if self._waiting == _CHUNK_SAMPLES:
+                self._write_waiting()
 
     def close(self) -> None:
         """Write what waits and the summary, and close; FileAccessError if that fails."""
@@ -74,20 +82,15 @@ class McapWrenchWriter:
 
     def _write_waiting(self) -> None:
         """Write one chunk of what waits."""
-        if self._waiting_count == 0:
+        if self._waiting == 0:
             return
-        stamps = np.concatenate([item[0] for item in self._waiting])
-        wrenches = np.concatenate([item[1] for item in self._waiting])
-        self._waiting, self._waiting_count = [], 0
-        records = np.empty((len(stamps), len(self._topics)), dtype=self._record)
-        records.view(np.uint8).reshape(-1, self._record.itemsize)[:] = self._template
-        records["channel"] = 1 + np.arange(len(self._topics))
+        stamps, records = self._stamps[: self._waiting], self._records[: self._waiting]
         records["sequence"] = self._written + np.arange(len(stamps))[:, None]
         records["log_time"] = records["publish_time"] = stamps[:, None]
         seconds, nanoseconds = np.divmod(stamps, _SECOND)
         records["sec"], records["nanosec"] = seconds[:, None], nanoseconds[:, None]
-        records["wrench"] = wrenches
         self._written += len(stamps)
+        self._waiting = 0
         self._put_chunk(stamps, records.tobytes())
 
     def _put_chunk(self, stamps: IntArray, content: bytes) -> None:
@@ -95,10 +98,11 @@ class McapWrenchWriter:
         self._first_time, self._last_time = min(self._first_time, first), max(self._last_time, last)
         start = self._position
         head = struct.pack("<QQQI", first, last, len(content), 0) + _text("") + struct.pack("<Q", len(content))
-        self._put(_record(_CHUNK, head + content))
+        self._put(struct.pack("<BQ", _CHUNK, len(head) + len(content)) + head)
+        self._put(content)
         after_chunk = self._position
         offsets = b""
-        size = self._record.itemsize
+        size = self._records.itemsize
         for index in range(len(self._topics)):
             offsets += struct.pack("<HQ", index + 1, self._position)
             entries = np.empty((len(stamps), 2), dtype="<u8")
@@ -144,8 +148,8 @@ class McapWrenchWriter:
         self._position += len(data)
 
 
-def _make_record(frame: str) -> tuple[np.dtype[np.void], NDArray[np.uint8]]:
-    """The type of one message record in a chunk, and the bytes of one in which all is filled in but what differs."""
+def _make_records(frame: str, topics: int) -> NDArray[np.void]:
+    """Message records of one chunk, (4096, topics), in which all is filled in but what differs from one to the next."""
     store = get_typestore(Stores.ROS2_JAZZY)
     kinds: Any = store.types
     zero = kinds["geometry_msgs/msg/Vector3"](x=0.0, y=0.0, z=0.0)
@@ -160,8 +164,11 @@ def _make_record(frame: str) -> tuple[np.dtype[np.void], NDArray[np.uint8]]:
     record = np.dtype(
         {"names": list(names), "formats": list(formats), "offsets": list(offsets), "itemsize": 31 + len(data)}
     )
-    head_bytes = struct.pack("<BQ", _MESSAGE, 22 + len(data)) + bytes(22)
-    return record, np.frombuffer(head_bytes + data, dtype=np.uint8)
+    template = struct.pack("<BQ", _MESSAGE, 22 + len(data)) + bytes(22) + data
+    records = np.frombuffer(bytearray(template * (_CHUNK_SAMPLES * topics)), dtype=record)
+    records = records.reshape(_CHUNK_SAMPLES, topics)
+    records["channel"] = 1 + np.arange(topics)
+    return records
 
 
 def _record(code: int, content: bytes) -> bytes:
