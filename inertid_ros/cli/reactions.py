@@ -26,13 +26,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("bags", nargs="+", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
     parser.add_argument("--params", type=Path, metavar="FILE", help="parameter file of the node (default: defaults)")
     parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: robot_description in the bag)")
-    parser.add_argument("--base-frame", default="", metavar="FRAME", help="frame of the sensor (default: the root)")
-    parser.add_argument(
-        "--wrench-sign",
-        choices=("on_robot", "on_ground"),
-        default="on_robot",
-        help="whether the wrench is that on the robot or that on the ground (default: on_robot)",
-    )
     orientation = parser.add_mutually_exclusive_group()
     orientation.add_argument(
         "--gravity",
@@ -47,6 +40,7 @@ def add_parser(commands: Any) -> None:
         "--gravity-from-force", action="store_true", help="take its direction from the force, which has no offset then"
     )
     parser.add_argument("--no-offset", action="store_true", help="the sensor was zeroed without the robot on it")
+    parser.add_argument("--poses", type=Path, metavar="FILE", help="write the poses for links.static_file")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_remap(parser)
     parser.set_defaults(run=run)
@@ -57,12 +51,16 @@ def run(options: argparse.Namespace) -> int:
     from inertid_ros.core.errors import InertidError
     from inertid_ros.offline.estimate_json import format_json
     from inertid_ros.offline.reactions import find_reactions
+    from inertid_ros.static_file import write_static_file
 
     try:
-        content = find_reactions(options.bags, _make_plan(options)).list_all()
+        reactions = find_reactions(options.bags, _make_plan(options))
+        if options.poses is not None:
+            write_static_file(options.poses, reactions.static)
     except InertidError as error:
         sys.stderr.write(f"inertid reactions: {one_line(error)}\n")
         return 1
+    content = reactions.list_all()
     for line in content["notes"]:
         sys.stderr.write(f"inertid reactions: {one_line(line)}\n")
     if options.json:
@@ -83,8 +81,6 @@ def _make_plan(options: argparse.Namespace) -> ReactionPlan:
         settings=settings,
         topics=Topics.from_remappings(options.remap),
         description=read_description(options.urdf or (Path(settings.urdf) if settings.urdf else None)),
-        base_frame=options.base_frame,
-        is_on_ground=options.wrench_sign == "on_ground",
         gravities=tuple(map(tuple, options.gravity)),
         from_force=options.gravity_from_force,
         with_offset=not options.no_offset,

@@ -95,6 +95,11 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "the frame_id of the base wrench is not in the robot description; links.base_frame is used instead",
         "make sure that links.base_frame is where and how the base sensor sits",
     ),
+    "off_static_path": (
+        "warning",
+        "the arm is away from the path on which the base sensor was read at rest; those samples are left out",
+        "record poses at rest along the path of this motion, or leave links.static_file empty",
+    ),
     "frame_mismatch": (
         "error",
         "wrenches are in another frame of the robot than load.sensor_frame; they are left out",

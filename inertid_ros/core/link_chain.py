@@ -19,6 +19,7 @@ from inertid_ros.core.link_state import judge_links
 from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot import Robot
 from inertid_ros.core.settings import Settings
+from inertid_ros.core.static_wrench import StaticWrench
 
 _EFFORT_WAIT = 100
 """So many messages without effort before that is called an error."""
@@ -27,8 +28,13 @@ _EFFORT_WAIT = 100
 class LinkChain:
     """Names, stamps, efforts, equations, rows, information: put together for one arm."""
 
-    def __init__(self, robot: Robot, settings: Settings) -> None:
+    def __init__(self, robot: Robot, settings: Settings, static: StaticWrench | None = None) -> None:
         """Build the chain for a robot.
+
+        Args:
+            robot: the robot.
+            settings: all parameters.
+            static: what links.static_file holds, where it is set.
 
         Raises:
             SettingError: if the unit of effort is not declared, or something does not fit together.
@@ -41,6 +47,7 @@ class LinkChain:
         self._health = Health()
         self._names = JointNames(robot.joint_names, self._health)
         self._base_frame = settings.links.base_frame or robot.frame_names[0]
+        self._static = static
         self._without_effort = 0
         self._paused = False
         self._energy: EnergyCrossCheck | None = None
@@ -89,6 +96,8 @@ class LinkChain:
         self._pipeline = LinkPipeline(
             model.arm, rows, model.prior, model.prior_deviations, links, self._health, self._energy
         )
+        if self._static is not None:
+            self._pipeline.static = self._static.in_order(model.arm.joint_names)
 
     def push_base_wrenches(self, block: WrenchBlock) -> None:
         """Take wrenches of the base sensor; never raises for bad data."""

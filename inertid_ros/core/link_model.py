@@ -20,6 +20,7 @@ from inertid_ros.core.robot import Robot
 from inertid_ros.core.settings import Settings
 from inertid_ros.core.simulated_regressor import draw_states, square_up
 
+_GRAVITY = 9.81
 _SMALLEST_MASS = 1.0
 _SHORTEST_REACH = 0.1
 
@@ -59,8 +60,11 @@ class LinkModel:
             RankError: if it cannot be told which parameters are identifiable.
         """
         links = settings.links
-        arm = ArmModel.of(robot, np.array(settings.gravity), joints)
-        unknowns = LinkUnknowns.of(arm, links.source, links.viscous, links.coulomb, links.rotor_inertia, links.offset)
+        with_gravity = not links.static_file
+        arm = ArmModel.of(robot, np.array(settings.gravity) * with_gravity, joints)
+        unknowns = LinkUnknowns.of(
+            arm, links.source, links.viscous, links.coulomb, links.rotor_inertia, links.offset, with_gravity
+        )
         pose = arm.place_of(links.base_frame) if links.base_frame else None
         return cls.of(arm, links.source, unknowns, pose, links.coulomb_velocity)
 
@@ -104,7 +108,7 @@ def _widths(arm: ArmModel, unknowns: LinkUnknowns) -> FloatArray:
     mass = max(float(arm.parameters[::10].sum()), _SMALLEST_MASS)
     steps = [float(np.linalg.norm(place.translation)) for place in list(arm.model.jointPlacements)[1:]]
     reach = max(sum(steps), _SHORTEST_REACH)
-    moment = mass * float(np.linalg.norm(arm.model.gravity.linear)) * reach
+    moment = mass * _GRAVITY * reach
     widths = np.empty(len(unknowns.names))
     widths[unknowns.inertial] = np.tile([mass] + [mass * reach] * 3 + [mass * reach**2] * 6, len(arm.joint_names))
     for part in (unknowns.viscous, unknowns.coulomb, unknowns.offset, unknowns.base_offset):

@@ -18,6 +18,7 @@ from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock
 from inertid_ros.core.sample_buffer import SampleBuffer
 from inertid_ros.core.settings import LinksSettings
 from inertid_ros.core.standing import Standing
+from inertid_ros.core.static_wrench import StaticWrench
 
 SLOT = 20_000_000
 """Rows are taken once in so many nanoseconds of stamps, never once per block."""
@@ -51,6 +52,9 @@ class LinkPipeline:
             energy: the energy balance that solutions are compared with, if any.
         """
         self._energy = energy
+        self._health = health
+        self.static: StaticWrench | None = None
+        """What the base sensor reads at rest, where that is subtracted."""
         self._arm = arm
         self._n = len(arm.joint_names)
         self._source = links.source
@@ -124,7 +128,7 @@ class LinkPipeline:
         base = self._sign * stretch.wrenches
         good = np.ones(base.shape, dtype=bool)
         if self._source == "base_wrench":
-            return base, good
+            return (base, good) if self.static is None else self._subtract(self.static, stretch, base)
         samples = self._effort_samples
         if not len(samples.times):
             count = len(stretch.times), n
@@ -136,6 +140,14 @@ class LinkPipeline:
         efforts[~np.isfinite(efforts)] = 0.0
         usable = (efforts[:, n:] == 0.0) & near[:, None]
         return np.concatenate((base, efforts[:, :n]), axis=1), np.concatenate((good, usable), axis=1)
+
+    def _subtract(self, static: StaticWrench, stretch: Stretch, base: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """The wrench of the motion alone, where it is known what the sensor reads at rest."""
+        at_rest, near = static.read(stretch.positions)
+        if not near.all():
+            stamp = int(stretch.stamps[~near][-1])
+            self._health.report("base_wrench", "off_static_path", stamp, count=int((~near).sum()))
+        return base - self._sign * at_rest, np.repeat(near[:, None], 6, axis=1)
 
     def _process_stretch(self, stretch: Stretch, paused: bool) -> LinkOutput:
         measured, usable = self._read(stretch)
@@ -155,6 +167,9 @@ class LinkPipeline:
         if self._sign < 0.0:
             predicted[:, :6] *= -1.0
             measured[:, :6] *= -1.0
+        if self.static is not None:
+            at_rest, _ = self.static.read(stretch.positions)
+            predicted, measured = predicted + at_rest, measured + at_rest
         return LinkOutput(stretch.stamps, predicted, measured, usable, row_stamps, row_measured, row_predicted, settled)
 
     def _take_rows(

@@ -12,6 +12,8 @@ def check_links_settings(links: LinksSettings) -> None:
     Raises:
         SettingError: naming the parameter and what to do.
     """
+    if links.static_file and links.source != "base_wrench":
+        raise SettingError("links.static_file", links.static_file, "none unless links.source is base_wrench")
     if links.source == "base_wrench":
         if links.method == "energy":
             raise SettingError("links.method", links.method, "filtered or differentiated with a base wrench alone")

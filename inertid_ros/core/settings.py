@@ -218,6 +218,12 @@ class LinksSettings:
         "one the robot exerts on the ground (on_ground).",
         choices=("on_robot", "on_ground"),
     )
+    static_file: str = setting(
+        "",
+        "Poses at rest along the path of the motion, written by inertid reactions --poses: what the base sensor reads "
+        "there is subtracted, and with it gravity and the sensor's offset. Only with links.source base_wrench. Empty: "
+        "the offset is identified.",
+    )
     method: str = setting(
         "filtered",
         "Regressor without accelerations by filtering (filtered), with filtered and differentiated joint positions "

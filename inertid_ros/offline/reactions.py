@@ -24,6 +24,7 @@ from inertid_ros.core.static_reactions import (
     solve_static,
     suggest_pose,
 )
+from inertid_ros.core.static_wrench import StaticWrench
 from inertid_ros.messages.decode import joint_decoder, wrench_decoder
 from inertid_ros.offline.bag_reader import Bag
 from inertid_ros.offline.replay import find_description
@@ -39,11 +40,10 @@ class ReactionPlan:
     """What is asked for.
 
     Attributes:
-        settings: those of the node; gravity is taken from them unless there is one below.
+        settings: those of the node: links.joints, links.base_frame, links.base_wrench_sign, and gravity unless there
+            is one below.
         topics: names of the inputs.
         description: text of the URDF; empty to take it from the bag.
-        base_frame: frame in which the base wrench is measured; empty for the root of the URDF.
-        is_on_ground: whether the wrench is the one that the robot exerts on the ground.
         gravities: (3,) in the root frame, one for each bag, or one for all.
         from_force: whether the direction of gravity is that of the force.
         with_offset: whether the sensor's offset is unknown; with `from_force` it must be zero.
@@ -52,8 +52,6 @@ class ReactionPlan:
     settings: Settings = field(default_factory=Settings)
     topics: Topics = field(default_factory=Topics)
     description: str = ""
-    base_frame: str = ""
-    is_on_ground: bool = False
     gravities: tuple[tuple[float, ...], ...] = ()
     from_force: bool = False
     with_offset: bool = True
@@ -71,6 +69,7 @@ class Reactions:
         suggestion: the pose to add.
         suggested_bag: index of a bag with the orientation of the base for that pose.
         notes: what is wrong, a line each.
+        static: what the sensor read in the poses.
     """
 
     base_frame: str
@@ -80,6 +79,7 @@ class Reactions:
     suggestion: PoseSuggestion
     suggested_bag: int
     notes: tuple[str, ...]
+    static: StaticWrench
 
     def list_all(self) -> dict[str, Any]:
         """All numbers, for JSON."""
@@ -137,7 +137,7 @@ def find_reactions(paths: Sequence[Path], plan: ReactionPlan) -> Reactions:
             found.append(_find_poses(bag, plan, robot))
             notes += bag.trouble
     arm = ArmModel.of(robot, np.array(plan.settings.gravity), _agree_on_joints(paths, found))
-    frame = plan.base_frame or robot.frame_names[0]
+    frame = plan.settings.links.base_frame or robot.frame_names[0]
     model = StaticModel(arm, frame, plan.with_offset and not plan.from_force)
     measured = [_orient(model, poses, plan, index) for index, (_, poses) in enumerate(found)]
     counts = tuple(len(poses.positions) for poses in measured)
@@ -155,6 +155,11 @@ def find_reactions(paths: Sequence[Path], plan: ReactionPlan) -> Reactions:
         suggestion=suggestion,
         suggested_bag=int(bag_of_pose[place]),
         notes=tuple(notes),
+        static=StaticWrench(
+            arm.joint_names,
+            np.concatenate([poses.positions for _, poses in found]),
+            np.concatenate([poses.wrenches for _, poses in found]),
+        ),
     )
 
 
@@ -163,9 +168,9 @@ def _find_poses(bag: Bag, plan: ReactionPlan, robot: Robot) -> tuple[tuple[str, 
     store = get_typestore(Stores.ROS2_JAZZY)
     joints = joint_decoder(lambda data: store.deserialize_cdr(data, TYPES["joint_states"]))
     wrenches = wrench_decoder(lambda data: store.deserialize_cdr(data, TYPES["base_wrench"]))
-    names = [name for name in robot.joint_names if name not in robot.mimics]
+    names = plan.settings.links.joints or [name for name in robot.joint_names if name not in robot.mimics]
     finder = RestPoseFinder(names, SMALLEST_DEVIATION)
-    expected = plan.base_frame or robot.frame_names[0]
+    expected = plan.settings.links.base_frame or robot.frame_names[0]
     topics = plan.topics
     for block in bag.blocks((topics.joint_states, topics.base_wrench)):
         for source, _, data in block:
@@ -176,7 +181,7 @@ def _find_poses(bag: Bag, plan: ReactionPlan, robot: Robot) -> tuple[tuple[str, 
             if wrench_block.frame != expected and wrench_block.frame in robot.frame_names:
                 raise RecordingError(
                     f"bag '{bag.path}': wrenches are in frame '{wrench_block.frame}', not in '{expected}': "
-                    f"use --base-frame {wrench_block.frame}"
+                    f"set links.base_frame to '{wrench_block.frame}'"
                 )
             finder.take_wrenches(wrench_block)
     if not finder.joint_names:
@@ -200,7 +205,7 @@ def _agree_on_joints(paths: Sequence[Path], found: list[tuple[tuple[str, ...], R
 
 def _orient(model: StaticModel, poses: RestPoses, plan: ReactionPlan, index: int) -> StaticPoses:
     """Poses of one bag with gravity in the sensor's axes, and the wrench as that on the robot."""
-    wrenches = -poses.wrenches if plan.is_on_ground else poses.wrenches
+    wrenches = -poses.wrenches if plan.settings.links.base_wrench_sign == "on_ground" else poses.wrenches
     if plan.from_force:
         gravities = gravity_from_forces(wrenches[:, :3], float(np.linalg.norm(plan.settings.gravity)))
     else:
@@ -217,9 +222,9 @@ def _doubt_sign(solution: StaticSolution, poses: StaticPoses, plan: ReactionPlan
     deviation = float(np.sqrt(solution.covariance[0, 0]))
     if not upside_down and solution.values[0] > -3.0 * deviation:
         return []
-    other = "on_robot" if plan.is_on_ground else "on_ground"
+    other = "on_robot" if plan.settings.links.base_wrench_sign == "on_ground" else "on_ground"
     what = "gravity points up" if upside_down else "the mass is negative"
-    return [f"{what}: if the base does not hang from the ceiling, use --wrench-sign {other}"]
+    return [f"{what}: if the base does not hang from the ceiling, set links.base_wrench_sign to {other}"]
 
 
 def _unit_of(name: str) -> str:

@@ -14,10 +14,12 @@ from support.bags import Message, joint_messages, text_message, wrench_messages,
 from west_puma260 import L2X, MASSES, PRINTED, G, draw_poses, make_urdf
 
 from inertid_ros.cli.main import main
+from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.records import FloatArray, WrenchBlock
 from inertid_ros.sim.motion import Hold, MinimumJerk, Motion, Sequence
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
+from inertid_ros.static_file import read_static_file
 
 URDF = make_urdf()
 LEVEL = np.array([0.0, 0.0, -G])
@@ -49,6 +51,13 @@ def record(
     ]
     messages.sort(key=lambda message: message[2])
     return write_bag(path, [text_message(URDF, messages[0][2]), *messages])
+
+
+def write_parameters(folder: Path, text: str) -> Path:
+    """A parameter file of the node."""
+    path = folder / "parameters.yaml"
+    path.write_text(f"/**: {{ros__parameters: {{{text}}}}}")
+    return path
 
 
 def reactions(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> dict[str, Any]:
@@ -128,8 +137,9 @@ def test_wrench_on_the_ground_is_called_out(tmp_path: Path, capsys: pytest.Captu
     paths = [record(tmp_path / f"{i}", tilt, i, sign=-1.0) for i, tilt in enumerate(TILTS[:2])]
     for options in (["--gravity-from-force"], ["--no-offset", *given(*TILTS[:2])]):
         wrong = reactions(capsys, *paths, *options, code=1)
-        assert "--wrench-sign on_ground" in wrong["notes"][0]
-        check_puma(reactions(capsys, *paths, *options, "--wrench-sign", "on_ground"))
+        assert "links.base_wrench_sign to on_ground" in wrong["notes"][0]
+        parameters = write_parameters(tmp_path, "links: {base_wrench_sign: on_ground}")
+        check_puma(reactions(capsys, *paths, *options, "--params", parameters))
 
 
 def test_pose_to_add_moves_the_joint_that_did_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,8 +155,7 @@ def test_pose_to_add_moves_the_joint_that_did_not(tmp_path: Path, capsys: pytest
 
 
 def test_table_is_printed(bags: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    parameters = tmp_path / "parameters.yaml"
-    parameters.write_text(f"/**: {{ros__parameters: {{gravity: [0.0, 0.0, {-G}]}}}}")
+    parameters = write_parameters(tmp_path, f"gravity: [0.0, 0.0, {-G}]")
     assert main(["reactions", str(bags[0]), "--params", str(parameters), "--no-offset"]) == 0
     printed = capsys.readouterr().out
     assert "link3.mcx" in printed
@@ -163,8 +172,10 @@ def test_bad_input_is_refused_in_one_line(bags: list[Path], tmp_path: Path, caps
         ([tmp_path / "nothing"], "does not exist"),
         ([short], "has no topic /base_wrench"),
         ([bags[0], "--urdf", other], "none of the joints"),
-        ([bags[0], "--base-frame", "base_sensor"], "--base-frame base"),
-        ([bags[0], "--base-frame", "link1"], "--base-frame base"),
+        (
+            [bags[0], "--params", write_parameters(tmp_path, "links: {base_frame: link1}")],
+            "set links.base_frame to 'base'",
+        ),
         ([*bags, *given(LEVEL, LEVEL)], "one for each of the 3"),
         ([bags[0], "--remap", "base_wrench:=/joint_states"], "use --remap base_wrench:=/base_wrench"),
         ([bags[0], "--remap", "wrist:=/w"], "base_wrench:=/TOPIC"),
@@ -174,6 +185,35 @@ def test_bad_input_is_refused_in_one_line(bags: list[Path], tmp_path: Path, caps
         lines = capsys.readouterr().err.splitlines()
         assert len(lines) == 1
         assert words in lines[0]
+
+
+def test_poses_are_written_for_a_base_sensor_with_an_offset(
+    bags: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "poses.yaml"
+    content = reactions(capsys, bags[0], "--poses", path)
+    static = read_static_file(path)
+    assert static.joint_names == ("joint1", "joint2", "joint3")
+    assert static.positions.shape == (content["poses"][0], 3)
+    expected = draw_poses(8, 0)[0]
+    np.testing.assert_allclose(static.positions, expected, atol=2e-3)
+    assert main(["reactions", str(bags[0]), "--poses", str(tmp_path / "nowhere" / "poses.yaml")]) == 1
+    assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("joints: [a]\npositions: [[1.0]]\nwrenches: [[1, 2, 3, 4, 5, 6]]", "at least two poses"),
+        ("joints: [a]\npositions: [[1.0], [2.0]]\nwrenches: [[1, 2, 3], [4, 5, 6]]", "expected 2 x 6 numbers"),
+        ("positions: []", "lacks 'joints'"),
+    ],
+)
+def test_files_without_poses_are_refused(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "poses.yaml"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=words):
+        read_static_file(path)
 
 
 def joint_only(gravity: FloatArray) -> Iterator[Message]:
