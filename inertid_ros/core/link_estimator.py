@@ -98,7 +98,8 @@ class LinkEstimator:
         """Fold in a row [A, y] (K, U + 1) of those channels that are usable."""
         innovations = row[:, -1] - row[:, :-1].dot(self.values)
         expected = np.square(row[:, :-1].dot(self._inverse)).sum(axis=1)
-        innovations /= 1.0 + expected / self._variances
+        noise = np.where(np.isfinite(self._variances), self._variances, 0.0)
+        innovations *= noise / (noise + expected + self._floors**2)
         for k, used in enumerate(self._used):
             if not usable[k]:
                 continue
