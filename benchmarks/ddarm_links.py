@@ -16,7 +16,6 @@ import pinocchio as pin
 from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.link_chain import LinkChain
 from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.link_predictor import LinkPredictor
 from inertid_ros.core.link_records import LinkOutput
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot import Robot
@@ -165,13 +164,12 @@ def _predict_fourth(chain: LinkChain, seed: int, index: int, values: FloatArray)
 
 def _relate_on_true_motion(model: LinkModel, values: FloatArray) -> float:
     path = FOURTH_MOVE.at(np.linspace(0.0, FOURTH_MOVE.duration, 200))
-    predictor = LinkPredictor(model)
-    predictor.set_values(values)
+    columns = model.columns
     true = with_links(paper_arm(), estimated_links()).model
     true.gravity.linear = model.arm.model.gravity.linear
     data = true.createData()
     efforts = np.array([pin.rnea(true, data, *state) for state in zip(*path, strict=True)])
-    return _relate(efforts, predictor.predict(*path)).item()
+    return _relate(efforts, columns.compute_with_accelerations(*path) @ columns.spread(values)).item()
 
 
 def _relate(measured: FloatArray, predicted: FloatArray) -> np.float64:
