@@ -53,5 +53,9 @@ def test_the_table_explains_every_parameter_and_when_it_may_change() -> None:
         assert info.description in table
     known = {info.name for info in iterate_settings()}
     assert set(FIXED) | set(IMMEDIATE) < known
-    assert restarts_identification("load.method")
-    assert not any(restarts_identification(name) for name in FIXED + IMMEDIATE)
+    assert restarts_identification("load.method", "load")
+    assert not restarts_identification("load.method", "links")
+    assert restarts_identification("links.method", "links")
+    assert restarts_identification("gravity", "load")
+    assert restarts_identification("gravity", "links")
+    assert not any(restarts_identification(name, part) for name in FIXED + IMMEDIATE for part in ("load", "links"))

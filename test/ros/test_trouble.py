@@ -78,9 +78,9 @@ def test_rates_are_counted_and_silence_is_reported() -> None:
 def test_a_clock_a_minute_away_is_noted_with_its_direction() -> None:
     health = NodeHealth(lambda: 0)
     watch = InputWatch(health, 0.0)
-    watch.compare_clocks(1_000_000_000, 1_900_000_000)
+    watch.compare_clocks("wrench", 1_000_000_000, 1_900_000_000)
     assert health.items() == ()
-    watch.compare_clocks(0, 60_000_000_000)
+    watch.compare_clocks("wrench", 0, 60_000_000_000)
     assert health.items()[0].detail == "60 s behind the clock"
-    watch.compare_clocks(90_000_000_000, 60_000_000_000)
+    watch.compare_clocks("wrench", 90_000_000_000, 60_000_000_000)
     assert health.items()[0].detail == "30 s ahead of the clock"
