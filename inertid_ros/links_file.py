@@ -15,8 +15,8 @@ from pathlib import Path
 from inertid_ros import __version__
 from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.link_records import LinkEstimate
-from inertid_ros.core.link_unknowns import WRENCH_NAMES
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.settings import LinksSettings
 from inertid_ros.estimate_file import read_sections, write_sections
 from inertid_ros.yaml_file import Section
 
@@ -27,9 +27,6 @@ class LinksProvenance:
 
     Attributes:
         urdf_sha256: of the robot description's text, hexadecimal.
-        source: effort, base_wrench or both.
-        method: filtered, differentiated or energy.
-        effort_unit: of joint_states; empty where efforts are not used. Here all is in SI units.
         base_frame: frame of the base sensor; empty where there is none.
         gravity: (x, y, z) in the root frame of the URDF [m/s²].
         first_stamp: of the first sample used [ns].
@@ -40,9 +37,6 @@ class LinksProvenance:
     """
 
     urdf_sha256: str
-    source: str
-    method: str
-    effort_unit: str
     base_frame: str
     gravity: tuple[float, float, float]
     first_stamp: int
@@ -58,9 +52,12 @@ class SavedLinks:
 
     Attributes:
         provenance: where it comes from.
+        source: effort, base_wrench or both.
+        method: filtered, differentiated or energy.
+        effort_unit: of joint_states; empty where efforts are not used. Here all is in SI units.
         parameters: for each link its ten parameters by name.
         joints: for each joint viscous, coulomb, rotor_inertia and offset, as far as they are identified.
-        base_offset: fx to nz of the base sensor; empty without one.
+        base_offset: (6,) of the base sensor, or None without one.
         names: the parameter that stands for each of B base parameters.
         combinations: the same, written out.
         values: (B,).
@@ -69,9 +66,12 @@ class SavedLinks:
     """
 
     provenance: LinksProvenance
+    source: str
+    method: str
+    effort_unit: str
     parameters: dict[str, dict[str, float]]
     joints: dict[str, dict[str, float]]
-    base_offset: dict[str, float]
+    base_offset: FloatArray | None
     names: tuple[str, ...]
     combinations: tuple[str, ...]
     values: FloatArray
@@ -79,19 +79,25 @@ class SavedLinks:
     states: tuple[str, ...]
 
 
-def collect_links(provenance: LinksProvenance, estimate: LinkEstimate, full: FloatArray) -> SavedLinks:
+def collect_links(
+    provenance: LinksProvenance, settings: LinksSettings, estimate: LinkEstimate, full: FloatArray
+) -> SavedLinks:
     """Put together what is saved of an arm: its full set (F,) and its base parameters."""
     model = estimate.model
+    offset = full[model.unknowns.base_offset]
     by_name = dict(zip(model.unknowns.names, full.tolist(), strict=True))
     arm, kinds = model.arm, ("viscous", "coulomb", "rotor_inertia", "offset")
     return SavedLinks(
         provenance=provenance,
+        source=settings.source,
+        method=settings.method,
+        effort_unit="" if settings.source == "base_wrench" else settings.effort_unit,
         parameters={link: {name: by_name[f"{link}.{name}"] for name in PARAMETER_NAMES} for link in arm.link_names},
         joints={
             joint: {kind: by_name[f"{joint}.{kind}"] for kind in kinds if f"{joint}.{kind}" in by_name}
             for joint in arm.joint_names
         },
-        base_offset={name: by_name[f"base.{name}"] for name in WRENCH_NAMES if f"base.{name}" in by_name},
+        base_offset=offset if len(offset) else None,
         names=tuple(model.base.names[column] for column in model.base.columns.tolist()),
         combinations=model.base.texts,
         values=estimate.values,
@@ -108,9 +114,14 @@ def write_links(path: str | Path, saved: SavedLinks) -> None:
     """
     provenance = dataclasses.asdict(saved.provenance) | {"gravity": list(saved.provenance.gravity)}
     links = {
+        "source": saved.source,
+        "method": saved.method,
+        "effort_unit": saved.effort_unit or None,
+        "joint_names": list(saved.joints),
+        "link_names": list(saved.parameters),
         "parameters": saved.parameters,
         "joints": saved.joints,
-        "base_offset": saved.base_offset,
+        "base_offset": None if saved.base_offset is None else saved.base_offset.tolist(),
         "base_parameters": {
             "names": list(saved.names),
             "combinations": list(saved.combinations),
@@ -132,7 +143,7 @@ def read_links(path: str | Path) -> SavedLinks:
     content = read_sections(path)
     section, links = content.section("provenance"), content.section("links")
     x, y, z = section.numbers("gravity", (3,)).tolist()
-    texts = ("urdf_sha256", "source", "method", "effort_unit", "base_frame", "package_version")
+    texts = ("urdf_sha256", "base_frame", "package_version")
     counts = ("first_stamp", "last_stamp", "joint_samples", "base_wrench_samples")
     provenance = LinksProvenance(
         gravity=(x, y, z),
@@ -145,9 +156,12 @@ def read_links(path: str | Path) -> SavedLinks:
     bodies = {link: parameters.named_numbers(link, PARAMETER_NAMES).tolist() for link in parameters.content}
     return SavedLinks(
         provenance=provenance,
+        source=links.value("source", str),
+        method=links.value("method", str),
+        effort_unit="" if links.value("effort_unit", object) is None else links.value("effort_unit", str),
         parameters={link: dict(zip(PARAMETER_NAMES, body, strict=True)) for link, body in bodies.items()},
         joints={joint: _read_numbers(links.section("joints"), joint) for joint in links.value("joints", dict)},
-        base_offset=_read_numbers(links, "base_offset"),
+        base_offset=None if links.value("base_offset", object) is None else links.numbers("base_offset", (6,)),
         names=tuple(base.value("names", list)),
         combinations=tuple(base.value("combinations", list)),
         values=base.numbers("values", (size,)),

@@ -217,7 +217,8 @@ class EstimatorNode(LifecycleNode):
         session = None if self._identification is None else self._identification.links
         estimate = session.estimate() if self._active and session is not None else None
         if estimate is not None and session is not None and self._link_outputs is not None:
-            self._link_outputs.publish_estimate(estimate, session.find_links(estimate))
+            full = session.find_links(estimate) if self._link_outputs.are_bodies_wanted else None
+            self._link_outputs.publish_estimate(estimate, full)
 
     def _publish_diagnostics(self) -> None:
         identification = self._identification

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
-from inertid_ros.core.link_bodies import standing_of_parameters
+from inertid_ros.core.link_model import LinkModel
 from inertid_ros.core.link_records import LinkEstimate
 from inertid_ros.core.records import FloatArray
+
+COMBINED = "only in combinations"
+ABSENT = "not identifiable"
 
 
 def links_message(estimate: LinkEstimate, full: FloatArray) -> Float64MultiArray:
@@ -19,7 +22,7 @@ def links_message(estimate: LinkEstimate, full: FloatArray) -> Float64MultiArray
     URDF's.
     """
     inertial = estimate.model.unknowns.inertial
-    standing = standing_of_parameters(estimate.model, estimate.states)[inertial]
+    standing = _standing(estimate.model, estimate.states)[inertial]
     return _column(" ".join(estimate.model.unknowns.names[inertial]), ", ".join(standing), full[inertial])
 
 
@@ -40,6 +43,17 @@ def base_covariance_message(estimate: LinkEstimate) -> Float64MultiArray:
         MultiArrayDimension(label=label, size=size, stride=size),
     ]
     return message
+
+
+def _standing(model: LinkModel, states: tuple[str, ...]) -> tuple[str, ...]:
+    """Say of each of the full set (F,) what the data tell of it: the state of its own base parameter, or why none."""
+    standing = [ABSENT] * len(model.unknowns.names)
+    for index in model.base.combined.tolist():
+        standing[index] = COMBINED
+    by_column = dict(zip(model.base.columns.tolist(), states, strict=True))
+    for index in model.base.alone.tolist():
+        standing[index] = by_column[index]
+    return tuple(standing)
 
 
 def _column(names: str, states: str, values: FloatArray | Sequence[float]) -> Float64MultiArray:

@@ -41,6 +41,11 @@ class LinkOutputs:
         """How many results were not published because they were not finite."""
         return self._withheld + self._wrenches.withheld + self._efforts.withheld
 
+    @property
+    def are_bodies_wanted(self) -> bool:
+        """Whether anybody listens to the parameters of the links: to find them takes longer than all the rest."""
+        return bool(self._parameters.get_subscription_count() > 0)
+
     def publish_samples(self, model: LinkModel, base_frame: str, output: LinkOutput) -> None:
         """Publish prediction and residual of each sample, at its stamp."""
         if model is not self._model:
@@ -70,7 +75,7 @@ class LinkOutputs:
             self._effort_residual.publish(message)
 
     def publish_estimate(self, estimate: LinkEstimate, full: FloatArray | None) -> None:
-        """Publish what is known of the links; `full` is the full set (F,), or None where there is none."""
+        """Publish what is known of the links; `full` is the full set (F,), or None to leave it out."""
         self._base_parameters.publish(base_parameters_message(estimate))
         self._base_covariance.publish(base_covariance_message(estimate))
         if full is not None:

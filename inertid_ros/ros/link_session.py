@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from inertid_ros.core.errors import InertidError, NotIdentifiedError
-from inertid_ros.core.link_bodies import find_feasible_links
 from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.link_full_set import complete_links
 from inertid_ros.core.link_model import LinkModel
 from inertid_ros.core.link_records import LinkEstimate, LinkOutput
 from inertid_ros.core.link_settings_check import check_links_settings
@@ -139,7 +139,7 @@ class LinkSession(ChainSession):
     def find_links(self, estimate: LinkEstimate) -> FloatArray | None:
         """Return the full set (F,) with every link a body that can exist; None if there is none to be found."""
         try:
-            full = find_feasible_links(estimate)
+            full = complete_links(estimate)
         except (InertidError, np.linalg.LinAlgError) as error:
             self._health.report("output", "withheld", f"the links: {error}")
             return None

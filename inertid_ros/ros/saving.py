@@ -54,14 +54,10 @@ def make_links_provenance(
     settings: Settings, description: str, base_frame: str, estimate: LinkEstimate, usage: Usage
 ) -> LinksProvenance:
     """Say where an estimate of the links comes from."""
-    links = settings.links
     x, y, z = settings.gravity
     return LinksProvenance(
         urdf_sha256=hashlib.sha256(description.encode()).hexdigest(),
-        source=links.source,
-        method=links.method,
-        effort_unit="" if links.source == "base_wrench" else links.effort_unit,
-        base_frame="" if links.source == "effort" else base_frame,
+        base_frame="" if settings.links.source == "effort" else base_frame,
         gravity=(x, y, z),
         first_stamp=usage.first_stamp,
         last_stamp=estimate.stamp,
@@ -73,7 +69,7 @@ def make_links_provenance(
 def save_links(settings: Settings, estimate: LinkEstimate, full: FloatArray, provenance: LinksProvenance) -> Path:
     """Write the links into the directory of the settings and return the path; FileAccessError if that fails."""
     path = _directory(settings) / LINKS_FILE
-    write_links(path, collect_links(provenance, estimate, full))
+    write_links(path, collect_links(provenance, settings.links, estimate, full))
     return path
 
 

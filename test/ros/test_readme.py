@@ -31,7 +31,7 @@ def _name_type(kind: type) -> str:
 
 
 def test_topics_and_services_are_the_node_s(bench: Bench) -> None:
-    bench.start()
+    bench.start(estimators=["load", "links"], links__source="both", links__effort_unit="newton_metre")
     node = bench.estimator
     assert node is not None
     published = {publisher.topic_name: publisher.msg_type for publisher in node.publishers}
