@@ -31,8 +31,7 @@ table 4; table 5 misprints it as 15.7029."""
 def paper_ddarm_links(modelled: FloatArray) -> FloatArray:
     """Return links phi (3, 10) with the paper's estimates, in all else as near as can be to the modelled ones (3, 10).
 
-    Link 2 is no body that could exist, and neither is any other with these estimates. Its motion can be computed all the
-    same.
+    Link 2 is no body that could exist, and no other with these estimates is. Its motion can be computed all the same.
     """
     rows = np.zeros((len(ESTIMATED), 30))
     for row, (terms, _) in zip(rows, ESTIMATED, strict=True):

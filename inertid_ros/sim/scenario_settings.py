@@ -18,8 +18,8 @@ class ScenarioSettings:
     robot: str = setting("puma560", "Shipped robot (puma560, ddarm) or path of a URDF.")
     links: str = setting(
         "urdf",
-        "What the links are made of: what the URDF says (urdf), or what the 1986 paper estimated where its CAD model was "
-        "wrong (paper, ddarm only). The robot description that is published is the URDF either way.",
+        "The true links: those of the URDF (urdf), or those that the 1986 paper estimated (paper, ddarm only). The "
+        "robot description that is published is the URDF either way.",
         choices=("urdf", "paper"),
     )
     sensor_frame: str = setting("ft_sensor", "Frame of the URDF in which the wrench is measured and loads are given.")

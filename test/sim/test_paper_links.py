@@ -50,6 +50,7 @@ def test_the_arm_needs_the_torques_of_table_4() -> None:
     by_table, by_cad = (
         regressors @ np.concatenate([to_pinocchio_vector(phi) for phi in links]) for links in (printed, modelled)
     )
+    assert efforts is not None
     np.testing.assert_allclose(efforts, by_table, rtol=0, atol=0.02)
     assert np.sqrt(np.mean((by_cad - by_table) ** 2)) > 5.0
     assert paper_ddarm_links(modelled)[0, 0] == modelled[0, 0], "what cannot be identified stays"
