@@ -73,6 +73,16 @@ def test_a_parameter_out_of_range_ends_the_start_with_the_range(parameter: str, 
 
 
 @pytest.mark.usefixtures("ros_domain")
+def test_a_node_that_cannot_be_configured_says_why_and_waits() -> None:
+    process = start("-p", "estimators:=[links]")
+    wait_for(process, "parameter 'links.effort_unit' is ''")
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert "Traceback" not in output
+
+
+@pytest.mark.usefixtures("ros_domain")
 def test_a_parameter_file_that_is_not_there_ends_the_start() -> None:
     process = start("--params-file", "nowhere.yaml")
     output, _ = process.communicate(timeout=START_LIMIT)
