@@ -27,6 +27,7 @@ from inertid_ros.ros.parameters import declare_settings, find_objection, read_se
 from inertid_ros.ros.publishers import Publishers
 from inertid_ros.ros.report import Report
 from inertid_ros.ros.spinning import create_quiet_timer
+from inertid_ros.ros.start_error import explain_missing_values
 
 PROCESS_PERIOD = 0.005
 """Seconds for which samples are collected: a block of them costs little more than a single one."""
@@ -48,8 +49,10 @@ class EstimatorNode(LifecycleNode):
 
         Raises:
             SettingError: if a parameter was given a value that cannot be used.
+            StartError: if one was given none.
         """
-        super().__init__("inertid", automatically_declare_parameters_from_overrides=True, **options)
+        with explain_missing_values():
+            super().__init__("inertid", automatically_declare_parameters_from_overrides=True, **options)
         self._identification: Identification | None = None
         self._active = False
         self._undo = ExitStack()
