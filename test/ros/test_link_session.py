@@ -283,6 +283,58 @@ def test_a_robot_that_comes_later_without_the_joints_is_reported(bench: Bench) -
     assert bench.received["links/effort_predicted"]
 
 
+def test_efforts_and_base_wrench_together_give_both_predictions(bench: Bench) -> None:
+    bench.simulate(**DDARM, bias=[0.0] * 6)
+    recorder = Recorder()
+    start_links(bench, **{"links.source": "both"})
+    bench.describe(read_urdf("ddarm"))
+    bench.feed(4.0, joints=recorder.note, base_wrench=recorder.note)
+    bench.spin(0.2)
+    efforts = bench.received["links/effort_predicted"]
+    wrenches = {stamp_of(message): message.wrench for message in bench.received["base/wrench_predicted"]}
+    assert [stamp_of(message) for message in efforts] == list(wrenches)
+    _, (output,) = recorder.run("ddarm", **{"links.source": "both"})
+    at = np.searchsorted(output.stamps, list(wrenches))
+    np.testing.assert_allclose([list(m.effort) for m in efforts], output.predicted[at, 6:], rtol=0, atol=1e-6)
+    moments = [[wrench.torque.x, wrench.torque.y, wrench.torque.z] for wrench in wrenches.values()]
+    np.testing.assert_allclose(moments, output.predicted[at, 3:6], rtol=0, atol=1e-6)
+
+
+class FailingChain(LinkChain):
+    """Fails in its own way, as long as it is told to."""
+
+    failure = ""
+
+    def process(self) -> LinkOutput | None:
+        output = super().process()
+        if type(self).failure == "raises":
+            raise ZeroDivisionError("out of the blue")
+        if type(self).failure == "not finite" and output is not None:
+            output.predicted[:] = np.nan
+        return output
+
+
+@pytest.mark.parametrize("failure", ["raises", "not finite"])
+def test_a_bug_in_the_chain_of_the_links_is_survived_and_leaves_the_load_alone(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, failure: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("inertid_ros.ros.link_session.LinkChain", FailingChain)
+    monkeypatch.setattr(FailingChain, "failure", failure)
+    bench.simulate(**DDARM)
+    start_links(bench, ("load", "links"))
+    bench.describe(read_urdf("ddarm"))
+    bench.feed(2.0)
+    assert bench.received["links/effort_predicted"] == []
+    assert len(bench.received["load/wrench_predicted"]) > 300
+    assert "report this as a bug" in bench.status("output").message
+    assert "Traceback" in capfd.readouterr().err
+    monkeypatch.setattr(FailingChain, "failure", "")
+    bench.feed(2.0)
+    bench.spin(0.1)
+    assert len(bench.received["links/effort_predicted"]) > 300
+    bench.assert_all_finite()
+
+
 def test_pause_reset_and_save_are_of_the_links_too(bench: Bench, tmp_path: Path) -> None:
     bench.simulate(**DDARM)
     start_links(bench, save_directory=str(tmp_path))
