@@ -3,6 +3,7 @@
     format, version    what the file is
     provenance         where the numbers come from
     load               the estimate (only in a file of ~/save)
+    links              the estimate of an arm, in a file of its own (see links_file.py)
     sensor_bias        what the sensor shows without a load (only in a file of ~/save)
     tool               what is subtracted; null where nothing is
     paste              the load for other software (only in a file of ~/save)
@@ -35,11 +36,14 @@ VERSION = 1
 _COMMENTS = {
     "format": """\
 What inertid_ros has identified, in SI units. The ten parameters are mass, mass times centre of mass, and the inertia
-about the origin of the sensor frame.""",
+about the origin of the frame: the sensor's for a load, the link's own for a link.""",
     "provenance": "Where the numbers come from. Stamps are those of the messages, in nanoseconds.",
     "load": """\
 What is carried, without the tool. 'feasible' is the nearest body that can exist. 'body' is the same as 'parameters',
 but about the centre of mass, in the axes of the sensor frame; what is not known yet is null.""",
+    "links": """\
+The arm. 'parameters' are bodies that can exist, as near to the URDF's as the data allow; 'joints' has what was asked.
+'base_parameters' are the combinations that the data determine, each named by the parameter that stands for it.""",
     "sensor_bias": "What the sensor shows without any load: force, then moment, in the driver's own sign.",
     "tool": "What hangs on the sensor when nothing is gripped. load.tool_file may name this file.",
     "paste": """\
@@ -127,7 +131,7 @@ def write_estimate(path: str | Path, saved: SavedEstimate) -> None:
         "tool": None if saved.tool is None else _list_tool(saved.tool),
         "paste": make_snippets(saved.feasible_phi, saved.states, is_carried, saved.tool),
     }
-    _write(path, sections)
+    write_sections(path, sections)
 
 
 def write_tool(path: str | Path, tool: Tool, provenance: Provenance) -> None:
@@ -136,7 +140,7 @@ def write_tool(path: str | Path, tool: Tool, provenance: Provenance) -> None:
     Raises:
         FileAccessError: if it cannot be written there.
     """
-    _write(path, {"provenance": _list_provenance(provenance), "tool": _list_tool(tool)})
+    write_sections(path, {"provenance": _list_provenance(provenance), "tool": _list_tool(tool)})
 
 
 def read_estimate(path: str | Path) -> SavedEstimate:
@@ -146,7 +150,7 @@ def read_estimate(path: str | Path) -> SavedEstimate:
         FileAccessError: if it cannot be read.
         FileFormatError: if it is no such file; the message names the entry.
     """
-    content = _read(path)
+    content = read_sections(path)
     load, bias = content.section("load"), content.section("sensor_bias")
     states = load.section("states")
     return SavedEstimate(
@@ -168,18 +172,25 @@ def read_tool(path: str | Path) -> Tool:
         FileAccessError: if it cannot be read.
         FileFormatError: if it is no such file, or has no tool.
     """
-    tool = _read_tool(_read(path))
+    tool = _read_tool(read_sections(path))
     if tool is None:
         raise FileFormatError(f"'{path}' has no tool: identify the bare gripper and write it with ~/capture_tool")
     return tool
 
 
-def _write(path: str | Path, sections: dict[str, Any]) -> None:
+def write_sections(path: str | Path, sections: dict[str, Any]) -> None:
+    """Write sections below the header that says what the file is; raises FileAccessError if that fails."""
     header = (_COMMENTS["format"], {"format": FORMAT, "version": VERSION})
     write_yaml(Path(path), [header] + [(_COMMENTS[name], {name: section}) for name, section in sections.items()])
 
 
-def _read(path: str | Path) -> Section:
+def read_sections(path: str | Path) -> Section:
+    """Read a file with that header.
+
+    Raises:
+        FileAccessError: if it cannot be read.
+        FileFormatError: if it is no such file.
+    """
     content = read_yaml(Path(path))
     if content.value("format", object) != FORMAT:
         raise FileFormatError(f"'{path}' was not written by ~/save or ~/capture_tool: its format is not '{FORMAT}'")

@@ -5,20 +5,21 @@ from __future__ import annotations
 IMMEDIATE = ("estimate_rate", "save_directory")
 """Take effect at once."""
 
-FIXED = ("estimators", "autostart", "output_reliability")
+FIXED = ("estimators", "autostart", "output_reliability", "links.source")
 """Are read when the node is configured, and rejected later."""
 
 
-def restarts_identification(name: str) -> bool:
-    """Tell whether a change of this parameter makes the node identify the load anew."""
-    return name not in IMMEDIATE and name not in FIXED
+def restarts_identification(name: str, estimator: str) -> bool:
+    """Tell whether a change of this parameter makes an estimator, `load` or `links`, start anew."""
+    owner = name.rpartition(".")[0]
+    return name not in IMMEDIATE and name not in FIXED and owner in ("", estimator)
 
 
 def describe_changes() -> str:
     """Say it in words."""
     return (
         f"{_list(IMMEDIATE)} take effect at once. {_list(FIXED)} are read when the node is configured, and rejected "
-        "later. Changing any other parameter restarts the identification."
+        "later. Changing a parameter of `load` or of `links` restarts the identification of that, any other one both."
     )
 
 

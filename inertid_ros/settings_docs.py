@@ -17,7 +17,8 @@ _YAML_HEADER = """\
 # Every parameter of the node `inertid`, with its meaning, range and default. For a new arm, copy this file, keep what
 # differs from the default and set load.sensor_frame; then
 #     ros2 launch inertid_ros load.launch.py params_file:=my_arm.yaml
-# In a list of numbers write all of them with a decimal point: ROS accepts no list of mixed types.
+# In a list of numbers write all of them with a decimal point: ROS accepts no list of mixed types. It accepts no empty
+# list either: leave the parameter out.
 # This file is generated: inertid params > config/template.yaml
 /**:
   ros__parameters:
@@ -63,7 +64,7 @@ def template_yaml() -> str:
             group = owner
         comment = f"{info.description} {_describe_limits(info)}".strip()
         lines += textwrap.wrap(comment, _WIDTH, initial_indent=indent + "# ", subsequent_indent=indent + "# ")
-        lines.append(f"{indent}{name}: {format_yaml_value(info.default)}")
+        lines.append(f"{indent}{'# ' if info.default == [] else ''}{name}: {format_yaml_value(info.default)}")
     return "\n".join(lines) + "\n"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -78,16 +79,16 @@ def test_the_view_shows_no_number_for_what_is_not_excited() -> None:
 
 def test_without_a_terminal_the_view_prints_a_line_a_second() -> None:
     console = Console(file=io.StringIO(), width=200)
-    with DemoView(console) as view:
+    with DemoView(console, make_table, make_line) as view:
         for instant in np.arange(0.0, 3.0, 0.2):
             view.show(make_snapshot(time=float(instant)))
     assert isinstance(console.file, io.StringIO)
     assert len(console.file.getvalue().splitlines()) == 3
 
 
-def run_demo() -> subprocess.Popen[str]:
+def run_demo(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "inertid_ros.cli.main", "demo"],
+        [sys.executable, "-m", "inertid_ros.cli.main", "demo", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -123,3 +124,15 @@ def test_the_demonstration_stops_cleanly_on_ctrl_c() -> None:
     assert "Traceback" not in output
     for child in children:
         assert not Path(f"/proc/{child}").exists()
+
+
+def test_the_whole_demonstration_of_the_links_ends_within_a_minute_and_beats_the_cad_model() -> None:
+    started = time.monotonic()
+    process = run_demo("ddarm")
+    output, _ = process.communicate(timeout=60)
+    assert time.monotonic() - started < 60.0
+    assert process.returncode == 0, output
+    assert "ok  15 of 15 base parameters are known" in output
+    assert "ok  the truth is inside the stated uncertainty" in output
+    assert re.search(r"ok  the identified links leave \S+ % of the torques unexplained, the CAD model \S+ %", output)
+    assert "Traceback" not in output

@@ -5,39 +5,38 @@ Driver and estimator are two ROS 2 processes; this one only listens, shows, and 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import rclpy
-from rclpy.executors import ExternalShutdownException
-from rclpy.task import Future
 from rich.console import Console
-from rich.text import Text
 
 from inertid_ros.cli.demo_listener import DemoListener
-from inertid_ros.cli.demo_processes import DRIVER_PARAMETERS, DemoProcesses, isolate_ros
+from inertid_ros.cli.demo_processes import DemoProcesses, list_arguments
+from inertid_ros.cli.demo_run import Demo, pass_time, print_verdict, run_demo
 from inertid_ros.cli.demo_verdict import judge
-from inertid_ros.cli.demo_view import DemoView, Snapshot, make_table
+from inertid_ros.cli.demo_view import DemoView, Snapshot, make_line, make_table
 from inertid_ros.number_text import INTERVAL
-from inertid_ros.ros.spinning import make_executor, ros_session
 from inertid_ros.sim.scenario import read_load
 
-START_LIMIT = 30.0
-"""Seconds the two processes may take to start."""
+ESTIMATOR_PARAMETERS = {"load.sensor_frame": "ft_sensor"}
+
+DRIVER_PARAMETERS = {
+    "robot": "puma560",
+    "load": "bar",
+    "attach_at": -1.0,
+    "sign": "on_sensor",
+    "rest": 4.0,
+    "pause": 0.3,
+}
+"""The paper's PUMA and its bar, the wrench as most drivers publish it, and standstill first to measure its noise."""
+
 ATTACH_AT = 8.0
 RELEASE_AT = 18.0
 SHOW_RELEASE = 3.0
 END_AT = 30.0
 """Seconds since the first estimate."""
 
-_REFRESH = 0.2
 _NOTHING_CARRIED = 0.05
-
-
-class DemoError(Exception):
-    """The demonstration cannot go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,38 +49,24 @@ class Outcome:
 
 def main() -> int:
     """Run the demonstration; returns 0 if the truth was inside the stated uncertainty and the release was noticed."""
-    console = Console()
-    isolate_ros()
-    outcome: Outcome | None = None
-    try:
-        with ros_session([]), DemoProcesses() as processes, DemoView(console) as view:
-            outcome = _run(processes, view)
-    except DemoError as error:
-        console.print(str(error), style="red", highlight=False)
-        return 1
-    except KeyboardInterrupt:
-        outcome = None
-    if outcome is None:
-        console.print("stopped")
-        return 130
-    return _conclude(console, outcome)
+    return run_demo(
+        Demo(
+            list_arguments(ESTIMATOR_PARAMETERS),
+            list_arguments(DRIVER_PARAMETERS),
+            lambda console: DemoView(console, make_table, make_line),
+            _go_through_phases,
+            _conclude,
+        )
+    )
 
 
-def _run(processes: DemoProcesses, view: DemoView) -> Outcome | None:
-    """Go through the phases and keep what is judged; None if the user stops it."""
-    try:
-        return _go_through_phases(processes, view)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        return None
-
-
-def _go_through_phases(processes: DemoProcesses, view: DemoView) -> Outcome:
+def _go_through_phases(processes: DemoProcesses, view: DemoView[Snapshot]) -> Outcome:
     truth = read_load(str(DRIVER_PARAMETERS["load"]))
     assert truth is not None
     nothing = np.zeros(10)
     listener = DemoListener()
     view.note("starting simulated driver and estimator ...")
-    passing_time = _pass_time(listener, processes)
+    passing_time = pass_time(listener, processes, END_AT)
     for snapshot in passing_time:
         view.show(replace(snapshot, phase="nothing carried", truth=nothing))
         if snapshot.time > ATTACH_AT:
@@ -102,33 +87,6 @@ def _go_through_phases(processes: DemoProcesses, view: DemoView) -> Outcome:
             break
     listener.node.destroy_node()
     return Outcome(loaded, noticed_after)
-
-
-def _pass_time(listener: DemoListener, processes: DemoProcesses) -> Iterator[Snapshot]:
-    """Yield a snapshot every now and then, from the first estimate to the end."""
-    executor = make_executor(listener.node)
-    executor.add_node(listener.node)
-    started = time.monotonic()
-    origin: float | None = None
-    while True:
-        executor.spin_until_future_complete(Future(), timeout_sec=_REFRESH)
-        now = time.monotonic()
-        dead = processes.find_dead()
-        if not rclpy.ok():
-            raise KeyboardInterrupt
-        if dead is not None:
-            raise DemoError(dead)
-        if origin is None:
-            if listener.hears_estimator:
-                processes.start_driver()
-            if listener.is_ready:
-                origin = now
-            elif now - started > START_LIMIT:
-                raise DemoError(f"no estimate within {START_LIMIT:g} s: is another program using all of the CPU?")
-            continue
-        if now - origin > END_AT:
-            return
-        yield listener.take_snapshot(now - origin)
 
 
 def _is_free(snapshot: Snapshot) -> bool:
@@ -155,8 +113,6 @@ def _conclude(console: Console, outcome: Outcome) -> int:
             "the release was not noticed" if noticed is None else f"release noticed in {noticed:.1f} s",
         ),
     ]
-    for good, line in lines:
-        text = Text(f"{'ok ' if good else 'BAD'} {line}", style="green" if good else "red")
-        console.print(text, soft_wrap=True)
+    code = print_verdict(console, lines)
     console.print(f"    {inside} of 10 truths are inside their own 95 % intervals", highlight=False)
-    return 0 if all(good for good, _ in lines) else 1
+    return code

@@ -7,23 +7,16 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-ESTIMATOR_PARAMETERS = {"load.sensor_frame": "ft_sensor"}
-
-DRIVER_PARAMETERS = {
-    "robot": "puma560",
-    "load": "bar",
-    "attach_at": -1.0,
-    "sign": "on_sensor",
-    "rest": 4.0,
-    "pause": 0.3,
-}
-"""The paper's PUMA and its bar, the wrench as most drivers publish it, and standstill first to measure its noise."""
-
 _PATIENCE = 5.0
+
+
+def list_arguments(parameters: Mapping[str, object]) -> list[str]:
+    """Write parameters as ROS arguments."""
+    return [argument for name, value in parameters.items() for argument in ("-p", f"{name}:={value}")]
 
 
 def isolate_ros() -> None:
@@ -37,20 +30,21 @@ def isolate_ros() -> None:
 class DemoProcesses:
     """Starts estimator and driver, and stops them whatever happens."""
 
-    def __init__(self) -> None:
-        """Prepare; nothing is started yet."""
+    def __init__(self, estimator: Sequence[str], driver: Sequence[str]) -> None:
+        """Prepare with the ROS arguments of both; nothing is started yet."""
+        self._estimator, self._driver = estimator, driver
         self._directory = tempfile.TemporaryDirectory(prefix="inertid_demo_")
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> DemoProcesses:
         """Start the estimator."""
-        self._start("node", ESTIMATOR_PARAMETERS)
+        self._start("node", self._estimator)
         return self
 
     def start_driver(self) -> None:
         """Start the driver too, unless it runs already."""
         if "driver" not in self._processes:
-            self._start("driver", DRIVER_PARAMETERS)
+            self._start("driver", self._driver)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -71,10 +65,8 @@ class DemoProcesses:
                 return f"`inertid {name}` ended with exit code {process.returncode}:\n{log[-2000:]}"
         return None
 
-    def _start(self, name: str, parameters: Mapping[str, object]) -> None:
-        command = [sys.executable, "-m", "inertid_ros.cli.main", name, "--ros-args"]
-        for parameter, value in parameters.items():
-            command += ["-p", f"{parameter}:={value}"]
+    def _start(self, name: str, arguments: Sequence[str]) -> None:
+        command = [sys.executable, "-m", "inertid_ros.cli.main", name, "--ros-args", *arguments]
         environment = {**os.environ, "ROS_LOG_DIR": self._directory.name, "PYTHONUNBUFFERED": "1"}
         with self._log(name).open("wb") as log:
             self._processes[name] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)

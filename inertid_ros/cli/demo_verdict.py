@@ -17,13 +17,13 @@ CONFIDENCE = 0.999
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How far the truth is from an estimate of ten parameters, by the estimate's own covariance.
+    """How far the truth is from an estimate of n parameters, by the estimate's own covariance.
 
-    Ten 95 % intervals hold all ten truths together in well under 95 % of honest runs, so the judgement is on the ten
-    together: d² = (φ − φ*)ᵀ C⁻¹ (φ − φ*) has a chi-square distribution with ten degrees of freedom.
+    Many 95 % intervals hold all their truths together in well under 95 % of honest runs, so the judgement is on all
+    together: d² = (φ − φ*)ᵀ C⁻¹ (φ − φ*) has a chi-square distribution with n degrees of freedom.
 
     Attributes:
-        inside: (10,) whether each truth is inside its own 95 % interval.
+        inside: (n,) whether each truth is inside its own 95 % interval.
         distance: d².
         limit: the largest d² that passes.
     """
@@ -39,7 +39,7 @@ class Verdict:
 
 
 def judge(parameters: FloatArray, covariance: FloatArray, truth: FloatArray) -> Verdict:
-    """Compare (10,) parameters of (10, 10) covariance with the truth (10,)."""
+    """Compare (n,) parameters of (n, n) covariance with the truth (n,)."""
     error = parameters - truth
     scale = np.sqrt(np.diag(covariance))
     normalised = error / scale

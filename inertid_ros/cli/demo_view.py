@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from rich.console import Console, Group
@@ -15,7 +16,7 @@ from inertid_ros.cli.demo_verdict import judge
 from inertid_ros.core.records import FloatArray
 from inertid_ros.number_text import format_estimate, format_interval, parameter_label
 
-_STYLES = {"known": "green", "uncertain": "yellow", "not excited yet": "red"}
+STATE_STYLES = {"known": "green", "uncertain": "yellow", "not excited yet": "red"}
 _LINE_PERIOD = 1.0
 
 
@@ -40,16 +41,39 @@ class Snapshot:
     lines: tuple[str, ...]
 
 
-class DemoView:
+class Shown(Protocol):
+    """What every snapshot has."""
+
+    @property
+    def time(self) -> float:
+        """Seconds since the first estimate."""
+
+    @property
+    def phase(self) -> str:
+        """What is going on, in words."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The newest lines of the estimator's log."""
+
+
+Taken = TypeVar("Taken", bound=Shown)
+
+
+class DemoView(Generic[Taken]):
     """Shows snapshots, as well as the output can."""
 
-    def __init__(self, console: Console) -> None:
-        """Show on a console."""
+    def __init__(
+        self, console: Console, make_table: Callable[[Taken, str], Table], make_line: Callable[[Taken], str]
+    ) -> None:
+        """Show on a console, as a table with a title or in one line."""
         self._console = console
+        self._make_table = make_table
+        self._make_line = make_line
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
         self._last_line = -np.inf
 
-    def __enter__(self) -> DemoView:
+    def __enter__(self) -> DemoView[Taken]:
         """Take the screen over."""
         if self._live is not None:
             self._live.start()
@@ -60,15 +84,15 @@ class DemoView:
         if self._live is not None:
             self._live.stop()
 
-    def show(self, snapshot: Snapshot) -> None:
+    def show(self, snapshot: Taken) -> None:
         """Show how things are."""
         if self._live is not None:
             log = [Text(line, style="dim", overflow="ellipsis", no_wrap=True) for line in snapshot.lines]
             title = f"{snapshot.time:5.1f} s  {snapshot.phase}"
-            self._live.update(Group(make_table(snapshot, title), *log), refresh=True)
+            self._live.update(Group(self._make_table(snapshot, title), *log), refresh=True)
         elif snapshot.time - self._last_line >= _LINE_PERIOD:
             self._last_line = snapshot.time
-            self._console.print(make_line(snapshot), highlight=False, soft_wrap=True)
+            self._console.print(self._make_line(snapshot), highlight=False, soft_wrap=True)
 
     def note(self, text: str) -> None:
         """Show one line that stays."""
@@ -88,7 +112,7 @@ def make_table(snapshot: Snapshot, title: str) -> Table:
         estimate = format_estimate(snapshot.parameters[index], deviations[index]) if excited else "-"
         mark = ("yes" if inside[index] else "no") if excited else "-"
         # As Text, since rich takes brackets in a plain string for markup.
-        label, verdict = Text(parameter_label(index)), Text(state, style=_STYLES[state])
+        label, verdict = Text(parameter_label(index)), Text(state, style=STATE_STYLES[state])
         table.add_row(label, f"{snapshot.truth[index]:.5f}", estimate, mark, verdict)
     return table
 

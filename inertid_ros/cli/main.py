@@ -34,12 +34,19 @@ def make_parser() -> argparse.ArgumentParser:
     )
     for subparser in (node, driver):
         subparser.set_defaults(takes_ros_arguments=True)
-    commands.add_parser(
+    demo = commands.add_parser(
         "demo",
-        help="watch a simulated PUMA weigh what it picks up",
+        help="watch a simulated PUMA weigh what it picks up, or a simulated direct drive arm find out its own links",
         description="Run simulated driver and estimator as two ROS 2 processes and watch the estimate converge. "
         "Ends by itself within a minute; the exit code is 0 if the truth is inside the stated uncertainty.",
         allow_abbrev=False,
+    )
+    demo.add_argument(
+        "robot",
+        nargs="?",
+        choices=("puma560", "ddarm"),
+        default="puma560",
+        help="puma560 identifies a load (the default), ddarm its links",
     )
     parameters = commands.add_parser(
         "params", help="print all parameters", description="Print every parameter of the node as a commented YAML file."
@@ -69,23 +76,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "params":
         return _print_parameters(options.markdown, options.driver)
     try:
-        return _run(options.command, rest)
+        return _run_demo(options.robot) if options.command == "demo" else _run_node(options.command, rest)
     except KeyboardInterrupt:  # while the libraries are still being loaded
         return 130
 
 
-def _run(command: str, rest: list[str]) -> int:
+def _run_node(command: str, rest: list[str]) -> int:
     if command == "node":
         from inertid_ros.ros.estimator_main import main as run_estimator
 
         return run_estimator(rest)
-    if command == "driver":
-        from inertid_ros.ros.driver_main import main as run_driver
+    from inertid_ros.ros.driver_main import main as run_driver
 
-        return run_driver(rest)
-    from inertid_ros.cli.demo import main as run_demo
+    return run_driver(rest)
 
-    return run_demo()
+
+def _run_demo(robot: str) -> int:
+    if robot == "ddarm":
+        from inertid_ros.cli.links_demo import main as run_links_demo
+
+        return run_links_demo()
+    from inertid_ros.cli.demo import main as run_load_demo
+
+    return run_load_demo()
 
 
 def _print_parameters(markdown: bool, driver: bool) -> int:

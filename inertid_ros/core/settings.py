@@ -275,10 +275,16 @@ class Settings:
         [0.0, 0.0, -9.80665], "Gravity in the root frame of the URDF.", "m/s^2", length=3, is_direction=True
     )
     autostart: bool = setting(True, "Configure and activate without being asked.")
-    estimate_rate: float = setting(10.0, "How often estimates and markers are published.", "Hz", 0.1, 50.0)
+    estimate_rate: float = setting(
+        10.0,
+        "How often estimates and markers are published; those of the links once a second at most.",
+        "Hz",
+        0.1,
+        50.0,
+    )
     output_reliability: str = setting(
         "best_effort",
-        "QoS of the predicted and residual wrench, which are sent at the wrench's rate.",
+        "QoS of predicted and residual wrenches and efforts, which are sent at the rate of the input.",
         choices=("best_effort", "reliable"),
     )
     save_directory: str = setting("", "Where ~/save and ~/capture_tool write. Empty: the current directory.")

@@ -9,6 +9,7 @@ from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
 from inertid_ros.core.errors import InertidError
+from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.load_session import LoadSession
 from inertid_ros.ros.log import log_at
 
@@ -16,16 +17,22 @@ from inertid_ros.ros.log import log_at
 class Commands:
     """The services of the node, from configure to cleanup."""
 
-    def __init__(self, node: Node, session: LoadSession) -> None:
-        """Offer the services."""
+    def __init__(self, node: Node, identification: Identification) -> None:
+        """Offer the services; those of the tool only where a load is identified."""
         self._node = node
-        self._session = session
+        self._identification = identification
         self._services = [
             node.create_service(SetBool, "~/pause", self._pause),
             self._offer("~/reset", self._reset),
-            self._offer("~/capture_tool", self._capture_tool),
-            self._offer("~/clear_tool", self._clear_tool),
             self._offer("~/save", self._save),
+        ]
+        if identification.load is not None:
+            self._services += self._offer_tool(identification.load)
+
+    def _offer_tool(self, load: LoadSession) -> list[Any]:
+        return [
+            self._offer("~/capture_tool", lambda: _capture_tool(load)),
+            self._offer("~/clear_tool", lambda: _clear_tool(load)),
         ]
 
     def destroy(self) -> None:
@@ -46,25 +53,33 @@ class Commands:
 
     def _pause(self, request: Any, response: Any) -> Any:
         def act() -> str:
-            self._session.pause(request.data)
+            self._identification.pause(request.data)
             return "paused: nothing is learnt, predictions go on" if request.data else "learning goes on"
 
         return self._answer(response, act)
 
     def _reset(self) -> str:
-        self._session.reset()
-        return "the load and the sensor's bias are forgotten; the tool is kept"
-
-    def _capture_tool(self) -> str:
-        path, unknown = self._session.capture_tool()
-        answer = f"what is carried now is the tool, written to {path}"
-        if not unknown:
-            return answer
-        return f"{answer}; not known of it yet: {', '.join(unknown)} (turn the sensor faster, then capture it again)"
-
-    def _clear_tool(self) -> str:
-        self._session.clear_tool()
-        return "no tool is subtracted any more"
+        self._identification.reset()
+        forgotten = []
+        if self._identification.load is not None:
+            forgotten.append("the load and the sensor's bias are forgotten; the tool is kept")
+        if self._identification.links is not None:
+            forgotten.append("what was learned of the links is forgotten")
+        return "; ".join(forgotten)
 
     def _save(self) -> str:
-        return f"written to {self._session.save()}"
+        paths, refusals = self._identification.save()
+        return "; ".join([f"written to {' and '.join(str(path) for path in paths)}", *refusals])
+
+
+def _capture_tool(load: LoadSession) -> str:
+    path, unknown = load.capture_tool()
+    answer = f"what is carried now is the tool, written to {path}"
+    if not unknown:
+        return answer
+    return f"{answer}; not known of it yet: {', '.join(unknown)} (turn the sensor faster, then capture it again)"
+
+
+def _clear_tool(load: LoadSession) -> str:
+    load.clear_tool()
+    return "no tool is subtracted any more"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from rclpy.lifecycle import TransitionCallbackReturn
+
 from inertid_ros.ros.estimator_node import EstimatorNode
 from inertid_ros.ros.spinning import run_node
 
@@ -18,10 +20,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _make_node() -> EstimatorNode:
-    """Make the node, active unless the parameter `autostart` says otherwise."""
+    """Make the node, active unless the parameter `autostart` says otherwise or it cannot be configured yet."""
     node = EstimatorNode()
-    if node.settings.autostart:
-        node.trigger_configure()
+    if node.settings.autostart and node.trigger_configure() == TransitionCallbackReturn.SUCCESS:
         node.trigger_activate()
     return node
 

@@ -9,21 +9,25 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
+from inertid_ros.core.errors import InertidError
 from inertid_ros.core.settings import Settings
 from inertid_ros.ros.commands import Commands
+from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.inputs import Inputs
 from inertid_ros.ros.lifecycle_guard import refuse_wrong_transitions
-from inertid_ros.ros.load_session import LoadSession
-from inertid_ros.ros.outputs import Outputs
+from inertid_ros.ros.link_outputs import LinkOutputs
+from inertid_ros.ros.load_outputs import LoadOutputs
 from inertid_ros.ros.parameters import declare_settings, find_objection, read_settings
+from inertid_ros.ros.publishers import Publishers
 from inertid_ros.ros.report import Report
 from inertid_ros.ros.spinning import create_quiet_timer
-from inertid_ros.setting_changes import restarts_identification
+from inertid_ros.ros.start_error import explain_missing_values
 
 PROCESS_PERIOD = 0.005
 """Seconds for which samples are collected: a block of them costs little more than a single one."""
@@ -31,20 +35,25 @@ PROCESS_PERIOD = 0.005
 DIAGNOSTICS_PERIOD = 1.0
 """Seconds between two diagnostics."""
 
+LINKS_PERIOD = 1.0
+"""Seconds at least between two estimates of the links: to find bodies that can exist takes 50 ms or so."""
+
 _MARKER_PERIODS = 3.0
 
 
 class EstimatorNode(LifecycleNode):
-    """Identifies the load on a wrist force/torque sensor, live."""
+    """Identifies the load on a wrist force/torque sensor and the links of the arm, or one of them, live."""
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else is created by configure.
 
         Raises:
             SettingError: if a parameter was given a value that cannot be used.
+            StartError: if one was given none.
         """
-        super().__init__("inertid", automatically_declare_parameters_from_overrides=True, **options)
-        self._session: LoadSession | None = None
+        with explain_missing_values():
+            super().__init__("inertid", automatically_declare_parameters_from_overrides=True, **options)
+        self._identification: Identification | None = None
         self._active = False
         self._undo = ExitStack()
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -94,6 +103,9 @@ class EstimatorNode(LifecycleNode):
         try:
             result = inherited(state)
             act()
+        except InertidError as error:
+            self.get_logger().error(f"transition from {state.label} refused: {error}")
+            return TransitionCallbackReturn.FAILURE
         except Exception:  # noqa: BLE001 - whatever it is, on_error must follow
             self.get_logger().error(f"transition from {state.label} failed:\n{traceback.format_exc()}")
             return TransitionCallbackReturn.ERROR
@@ -103,22 +115,46 @@ class EstimatorNode(LifecycleNode):
         settings = self.settings
         with ExitStack() as undo:
             self._report = Report(self)
-            session = LoadSession(settings, self._report.health, self.get_logger().error)
-            self._outputs = Outputs(self, settings.output_reliability)
-            undo.callback(self._outputs.destroy)
-            undo.callback(Commands(self, session).destroy)
-            undo.callback(Inputs(self, self._on_joint_state, self._on_wrench, session.take_description).destroy)
-            undo.callback(self.destroy_timer, self._start_timer(PROCESS_PERIOD, self._publish_wrenches))
+            identification = Identification(settings, self._report.health, self.get_logger().error)
+            undo.callback(self._create_outputs(settings).destroy)
+            undo.callback(Commands(self, identification).destroy)
+            undo.callback(Inputs(self, self._list_inputs(identification), identification.take_description).destroy)
+            undo.callback(self.destroy_timer, self._start_timer(PROCESS_PERIOD, self._publish_samples))
             undo.callback(self.destroy_timer, self._start_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics))
+            self._estimate_timers: list[Any] = []
             self._set_estimate_rate(settings.estimate_rate)
-            undo.callback(lambda: self.destroy_timer(self._estimate_timer))
+            undo.callback(self._stop_timers)
             self._undo = undo.pop_all()
-        self._session = session
+        self._identification = identification
         self._frozen = 0
+
+    def _create_outputs(self, settings: Settings) -> Publishers:
+        publishers = Publishers(self, settings.output_reliability)
+        self._diagnostics = publishers.create(DiagnosticArray, "/diagnostics")
+        wanted = settings.estimators
+        self._load_outputs = LoadOutputs(publishers) if "load" in wanted else None
+        self._link_outputs = LinkOutputs(publishers, settings.links.source) if "links" in wanted else None
+        return publishers
+
+    def _list_inputs(self, identification: Identification) -> dict[str, Callable[[bytes], None]]:
+        """What takes the samples of each topic, as long as the node is active."""
+        inputs: dict[str, Callable[[bytes], None]] = {"joint_states": identification.take_joint_state}
+        if identification.load is not None:
+            inputs["wrench"] = identification.load.take_wrench
+        if identification.links is not None and "base_wrench" in identification.links.received:
+            inputs["base_wrench"] = identification.links.take_base_wrench
+        return {topic: self._while_active(take) for topic, take in inputs.items()}
+
+    def _while_active(self, take: Callable[[bytes], None]) -> Callable[[bytes], None]:
+        def take_if_active(data: bytes) -> None:
+            if self._active:
+                take(data)
+
+        return take_if_active
 
     def _destroy(self) -> None:
         self._active = False
-        self._session = None
+        self._identification = None
         self._undo.close()
 
     def _set_active(self, active: bool) -> None:
@@ -131,58 +167,70 @@ class EstimatorNode(LifecycleNode):
         return create_quiet_timer(self, period, callback, self._steady)
 
     def _set_estimate_rate(self, rate: float) -> None:
-        self._estimate_timer = self._start_timer(1.0 / rate, self._publish_estimate)
+        if self._load_outputs is not None:
+            self._estimate_timers.append(self._start_timer(1.0 / rate, self._publish_load))
+        if self._link_outputs is not None:
+            self._estimate_timers.append(self._start_timer(max(1.0 / rate, LINKS_PERIOD), self._publish_links))
         self._marker_lifetime = _MARKER_PERIODS / rate
+
+    def _stop_timers(self) -> None:
+        while self._estimate_timers:
+            self.destroy_timer(self._estimate_timers.pop())
 
     # Parameters
 
     def _check_parameters(self, parameters: Sequence[Parameter]) -> SetParametersResult:
-        objection = find_objection(parameters, configured=self._session is not None)
+        settings = None if self._identification is None else self.settings
+        objection = find_objection(parameters, settings)
         return SetParametersResult(successful=objection is None, reason=objection or "")
 
     def _apply_parameters(self, parameters: Sequence[Parameter]) -> None:
-        if self._session is None:
+        if self._identification is None:
             return
         names = [parameter.name for parameter in parameters]
         settings = self.settings
-        self._session.change_settings(settings, restart=any(restarts_identification(name) for name in names))
+        self._identification.change_settings(settings, names)
         if "estimate_rate" in names:
-            self.destroy_timer(self._estimate_timer)
+            self._stop_timers()
             self._set_estimate_rate(settings.estimate_rate)
 
     # Data
 
-    def _on_joint_state(self, data: bytes) -> None:
-        if self._active and self._session is not None:
-            self._session.take_joint_state(data)
-
-    def _on_wrench(self, data: bytes) -> None:
-        if self._active and self._session is not None:
-            self._session.take_wrench(data)
-
-    def _publish_wrenches(self) -> None:
-        output = None if self._session is None else self._session.process()
-        if output is None or self._session is None:
+    def _publish_samples(self) -> None:
+        if self._identification is None:
             return
-        self._report.note_use(time.monotonic())
-        self._outputs.publish_wrenches(self._session.sensor_frame, output)
-        for event in output.events:
-            self.get_logger().info(event.message)
+        load, links = self._identification.process()
+        if load is not None and self._load_outputs is not None and self._identification.load is not None:
+            self._report.note_use("load", time.monotonic())
+            self._load_outputs.publish_wrenches(self._identification.load.sensor_frame, load)
+            for event in load.events:
+                self.get_logger().info(event.message)
+        session = self._identification.links
+        if links is not None and self._link_outputs is not None and session is not None and session.model is not None:
+            self._report.note_use("links", time.monotonic())
+            self._link_outputs.publish_samples(session.model, session.base_frame, links)
 
-    def _publish_estimate(self) -> None:
-        if not self._active or self._session is None:
-            return
-        estimate = self._session.estimate()
-        if estimate is not None:
-            self._outputs.publish_estimate(estimate, self._marker_lifetime)
+    def _publish_load(self) -> None:
+        session = None if self._identification is None else self._identification.load
+        estimate = session.estimate() if self._active and session is not None else None
+        if estimate is not None and self._load_outputs is not None:
+            self._load_outputs.publish_estimate(estimate, self._marker_lifetime)
+
+    def _publish_links(self) -> None:
+        session = None if self._identification is None else self._identification.links
+        estimate = session.estimate() if self._active and session is not None else None
+        if estimate is not None and session is not None and self._link_outputs is not None:
+            full = session.find_links(estimate) if self._link_outputs.are_bodies_wanted else None
+            self._link_outputs.publish_estimate(estimate, full)
 
     def _publish_diagnostics(self) -> None:
-        if not self._active or self._session is None:
+        identification = self._identification
+        if not self._active or identification is None:
             return
-        message = self._report.make(self._session, self._outputs.withheld, time.monotonic())
-        self._outputs.publish_diagnostics(message)
-        if self._session.is_warm and self._frozen != self._session.generation:
+        withheld = sum(0 if one is None else one.withheld for one in (self._load_outputs, self._link_outputs))
+        self._diagnostics.publish(self._report.make(identification, withheld, time.monotonic()))
+        if identification.is_warm and self._frozen != identification.generation:
             # What lives now lives as long as the chain: a later collection need not look at it (20 ms against 0.01 ms).
-            self._frozen = self._session.generation
+            self._frozen = identification.generation
             gc.collect()
             gc.freeze()

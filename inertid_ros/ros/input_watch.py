@@ -44,11 +44,11 @@ class InputWatch:
                 self._health.begin(source, "silent")
         return rates
 
-    def compare_clocks(self, newest_stamp: int, clock: int) -> None:
-        """Report a newest stamp far from the node's clock, both in nanoseconds."""
+    def compare_clocks(self, source: str, newest_stamp: int, clock: int) -> None:
+        """Report an input's newest stamp far from the node's clock, both in nanoseconds."""
         ahead = (newest_stamp - clock) / 1e9
         if abs(ahead) > FAR:
             size = f"{abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} the clock"
-            self._health.begin("wrench", "clock_apart", size)
+            self._health.begin(source, "clock_apart", size)
         else:
-            self._health.end("wrench", "clock_apart")
+            self._health.end(source, "clock_apart")

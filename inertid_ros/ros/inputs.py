@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
@@ -31,21 +31,28 @@ class Inputs:
     """The subscriptions of the node, from configure to cleanup. Samples come serialised."""
 
     def __init__(
-        self,
-        node: Node,
-        on_joint_state: Callable[[bytes], None],
-        on_wrench: Callable[[bytes], None],
-        on_description: Callable[[str], None],
+        self, node: Node, samples: Mapping[str, Callable[[bytes], None]], on_description: Callable[[str], None]
     ) -> None:
-        """Subscribe."""
+        """Subscribe.
+
+        Args:
+            node: the node.
+            samples: for each topic of samples that is wanted, what takes its messages: `joint_states`, and `wrench` and
+                `base_wrench`.
+            on_description: takes the robot description.
+        """
         self._node = node
         self._subscriptions = [
-            node.create_subscription(JointState, "joint_states", on_joint_state, SAMPLES, raw=True),
-            node.create_subscription(WrenchStamped, "wrench", on_wrench, SAMPLES, raw=True),
+            node.create_subscription(
+                JointState if topic == "joint_states" else WrenchStamped, topic, take, SAMPLES, raw=True
+            )
+            for topic, take in samples.items()
+        ]
+        self._subscriptions.append(
             node.create_subscription(
                 String, "robot_description", lambda message: on_description(message.data), DESCRIPTION
-            ),
-        ]
+            )
+        )
 
     def destroy(self) -> None:
         """Unsubscribe."""

@@ -1,9 +1,8 @@
-"""The chain as the node sees it: serialised messages in, results out, built anew whenever robot or settings change."""
+"""The load's chain as the node sees it: messages in, results out, built anew whenever robot or settings change."""
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,53 +11,37 @@ from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentified
 from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.load_chain import LoadChain, LoadEstimate, LoadOutput
 from inertid_ros.core.parameter_state import judge_parameters
+from inertid_ros.core.records import JointBlock
 from inertid_ros.core.settings import Settings
 from inertid_ros.core.tool import Tool
 from inertid_ros.estimate_file import read_tool
-from inertid_ros.ros.decode import joint_decoder, wrench_decoder
+from inertid_ros.ros.chain_session import ChainSession
+from inertid_ros.ros.decode import wrench_decoder
 from inertid_ros.ros.messages import is_publishable
 from inertid_ros.ros.node_health import NodeHealth
 from inertid_ros.ros.robot_source import SOURCE, RobotSource
 from inertid_ros.ros.saving import Usage, make_provenance, save_load, save_tool
 
 
-class LoadSession:
+class LoadSession(ChainSession):
     """Keeps a chain going for as long as there is a robot description with the sensor frame in it.
 
     Attributes:
         chain: the chain, or None while robot or frame are missing.
-        received: how many messages came, by input.
         newest_stamp: the newest wrench's, nanoseconds; 0 before the first.
-        generation: counts the chains built.
-        is_warm: whether the newest chain has put out something.
     """
 
-    def __init__(self, settings: Settings, health: NodeHealth, log: Callable[[str], None]) -> None:
-        """Start without a robot, unless the parameter `urdf` names a file.
-
-        Args:
-            settings: all parameters.
-            health: where to report.
-            log: takes the traceback of an error that should not happen.
-        """
-        self._settings = settings
-        self._health = health
-        self._log = log
-        self._source = RobotSource(health)
+    def __init__(self, settings: Settings, source: RobotSource, health: NodeHealth, log: Callable[[str], None]) -> None:
+        """Start with what the source has by now."""
+        super().__init__(settings, source, health, log, "wrench")
         self._wrench_frame: str | None = None
-        self._paused = False
         self._tool: Tool | None = None
         self._usage = Usage()
-        self._joint_states = joint_decoder()
         self._wrenches = wrench_decoder()
         self.chain: LoadChain | None = None
-        self.received = {"joint_states": 0, "wrench": 0}
         self.newest_stamp = 0
-        self.generation = 0
-        self.is_warm = False
         self._read_tool()
-        self._source.use_file(settings.urdf)
-        self._build_chain()
+        self.rebuild()
 
     @property
     def sensor_frame(self) -> str:
@@ -67,21 +50,15 @@ class LoadSession:
 
     # Robot and settings
 
-    def take_description(self, text: str) -> None:
-        """Take a robot description from the topic."""
-        if self._source.publish(text):
-            self._build_chain()
-
     def change_settings(self, settings: Settings, restart: bool) -> None:
         """Take other settings; `restart` tells whether they change the identification."""
         before, self._settings = self._settings, settings
         if restart:
             if settings.load.tool_file != before.load.tool_file:
                 self._read_tool()
-            self._source.use_file(settings.urdf)
-            self._build_chain()
+            self.rebuild()
 
-    def _build_chain(self) -> None:
+    def rebuild(self) -> None:
         """Build the chain anew, or report why it cannot be built. A tool and a pause outlive it."""
         self.chain = None
         frame = self.sensor_frame
@@ -110,8 +87,7 @@ class LoadSession:
         chain.tool = self._tool
         self.chain = chain
         self._usage = Usage()
-        self.generation += 1
-        self.is_warm = False
+        self._count_chain()
 
     def _read_tool(self) -> None:
         self._tool = None
@@ -124,26 +100,21 @@ class LoadSession:
 
     # Data
 
-    def take_joint_state(self, data: bytes) -> None:
-        """Take a serialised JointState."""
-        self.received["joint_states"] += 1
-        self._joint_states.add(data)
-
     def take_wrench(self, data: bytes) -> None:
         """Take a serialised WrenchStamped."""
         self.received["wrench"] += 1
         self._wrenches.add(data)
 
-    def process(self) -> LoadOutput | None:
-        """Carry what has arrived through the chain; None where nothing came out."""
-        joints, wrenches = self._joint_states.take(), self._wrenches.take()
+    def process(self, joints: Sequence[JointBlock]) -> LoadOutput | None:
+        """Carry joint states and the wrenches that have arrived through the chain; None where nothing came out."""
+        wrenches = self._wrenches.take()
         if not joints and not wrenches:
             return None
         if wrenches:
             self.newest_stamp = int(wrenches[-1].stamps[-1])
             if self.chain is None and wrenches[-1].frame != self._wrench_frame:
                 self._wrench_frame = wrenches[-1].frame
-                self._build_chain()
+                self.rebuild()
         if self.chain is None:
             return None
         try:
@@ -157,7 +128,7 @@ class LoadSession:
                 raise FloatingPointError("a prediction is not finite")
         except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
             self._report_bug(error)
-            self._build_chain()
+            self.rebuild()
             return None
         if len(output.stamps) == 0:
             return None
@@ -173,7 +144,7 @@ class LoadSession:
             estimate = self.chain.estimate()
         except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
             self._report_bug(error)
-            self._build_chain()
+            self.rebuild()
             return None
         if not is_publishable(estimate):
             self._health.report("output", "withheld", "the estimate")
@@ -182,14 +153,9 @@ class LoadSession:
 
     def report_undecodable(self) -> None:
         """Hand over how many messages could not be read since the last call."""
-        for source, decoder in (("joint_states", self._joint_states), ("wrench", self._wrenches)):
-            if decoder.undecodable:
-                self._health.report(source, "undecodable", count=decoder.undecodable)
-                decoder.undecodable = 0
-
-    def _report_bug(self, error: Exception) -> None:
-        self._log(f"internal error, the identification is started anew:\n{traceback.format_exc()}")
-        self._health.report("output", "internal_error", f"{type(error).__name__}: {error}")
+        if self._wrenches.undecodable:
+            self._health.report("wrench", "undecodable", count=self._wrenches.undecodable)
+            self._wrenches.undecodable = 0
 
     # Commands; each raises an InertidError that says why it could not be done
 

@@ -33,6 +33,11 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "the load cannot be identified in this sensor frame",
         "set load.sensor_frame to a frame of the robot description that the arm moves",
     ),
+    "unusable_arm": (
+        "error",
+        "the links of this robot cannot be identified",
+        "correct links.joints or links.base_frame, or the robot description",
+    ),
     "unusable_tool": (
         "error",
         "the tool file cannot be used; no tool is subtracted",

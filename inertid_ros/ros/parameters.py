@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
@@ -10,7 +11,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.settings import SettingInfo, Settings, iterate_settings
+from inertid_ros.core.link_settings_check import check_links_settings
+from inertid_ros.core.settings import LinksSettings, SettingInfo, Settings, iterate_settings
 from inertid_ros.setting_changes import FIXED
 
 _KNOWN = {info.name: info for info in iterate_settings()}
@@ -70,23 +72,36 @@ def read_settings(node: Node) -> Settings:
     return Settings.from_flat({name: plain_value(node.get_parameter(name)) for name in _KNOWN})
 
 
-def find_objection(parameters: Sequence[Parameter], configured: bool) -> str | None:
+def find_objection(parameters: Sequence[Parameter], current: Settings | None) -> str | None:
     """Say why some parameters cannot be set as asked, or None if they can.
 
     Args:
         parameters: what is asked for; names that are no settings pass.
-        configured: whether the node is in any state but unconfigured.
+        current: the settings now, if the node is in any state but unconfigured.
     """
+    changes: dict[str, Any] = {}
     for parameter in parameters:
         info = _KNOWN.get(parameter.name)
         if info is None:
             continue
-        if configured and info.name in FIXED:
+        if current is not None and info.name in FIXED:
             return f"parameter '{info.name}' can only be changed while the node is unconfigured: clean it up first"
         try:
-            info.check(plain_value(parameter))
+            changes[info.name] = info.check(plain_value(parameter))
         except SettingError as error:
             return str(error)
+    if current is not None and "links" in current.estimators:
+        return _find_contradiction(current.links, changes)
+    return None
+
+
+def _find_contradiction(links: LinksSettings, changes: Mapping[str, Any]) -> str | None:
+    """Say why the settings of the links would not fit together any more."""
+    own = {name.removeprefix("links."): value for name, value in changes.items() if name.startswith("links.")}
+    try:
+        check_links_settings(replace(links, **own))
+    except SettingError as error:
+        return str(error)
     return None
 
 

@@ -6,12 +6,16 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from inertid_ros.core.link_records import LinkEstimate
 from inertid_ros.core.load_chain import LoadEstimate, LoadOutput
+from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings import Settings
 from inertid_ros.core.tool import Tool
 from inertid_ros.estimate_file import Provenance, SavedEstimate, write_estimate, write_tool
+from inertid_ros.links_file import LinksProvenance, collect_links, write_links
 
 LOAD_FILE = "inertid_load.yaml"
+LINKS_FILE = "inertid_links.yaml"
 TOOL_FILE = "inertid_tool.yaml"
 
 
@@ -44,6 +48,29 @@ def make_provenance(settings: Settings, description: str, estimate: LoadEstimate
         joint_samples=usage.joint_samples,
         wrench_samples=usage.wrench_samples,
     )
+
+
+def make_links_provenance(
+    settings: Settings, description: str, base_frame: str, estimate: LinkEstimate, usage: Usage
+) -> LinksProvenance:
+    """Say where an estimate of the links comes from."""
+    x, y, z = settings.gravity
+    return LinksProvenance(
+        urdf_sha256=hashlib.sha256(description.encode()).hexdigest(),
+        base_frame="" if settings.links.source == "effort" else base_frame,
+        gravity=(x, y, z),
+        first_stamp=usage.first_stamp,
+        last_stamp=estimate.stamp,
+        joint_samples=usage.joint_samples,
+        base_wrench_samples=usage.wrench_samples,
+    )
+
+
+def save_links(settings: Settings, estimate: LinkEstimate, full: FloatArray, provenance: LinksProvenance) -> Path:
+    """Write the links into the directory of the settings and return the path; FileAccessError if that fails."""
+    path = _directory(settings) / LINKS_FILE
+    write_links(path, collect_links(provenance, settings.links, estimate, full))
+    return path
 
 
 def save_load(settings: Settings, estimate: LoadEstimate, tool: Tool | None, provenance: Provenance) -> Path:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from inertid_ros.core.errors import InertidError
 
@@ -29,3 +31,17 @@ def explain_start_error(text: str) -> str:
     what = _NOTHING_SAID.sub("", _WHERE_IN_RCL.sub("", text)).removeprefix("failed to initialize rcl: ")
     remedy = next((remedy for key, remedy in _REMEDIES.items() if key in what), _OTHERWISE)
     return f"ROS arguments cannot be used: {' '.join(what.split())}. To do: {remedy}"
+
+
+@contextmanager
+def explain_missing_values() -> Iterator[None]:
+    """Say in plain words that a parameter was given an empty list, or nothing at all, which rclpy cannot declare."""
+    try:
+        yield
+    except ValueError as error:
+        if "PARAMETER_NOT_SET" not in str(error):
+            raise
+        raise StartError(
+            "a parameter in the command line or in a parameter file has no value, or an empty list, which ROS cannot "
+            "tell from none: leave it out to get its default"
+        ) from None

@@ -12,9 +12,11 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot import Robot
 from inertid_ros.share import share_path
 from inertid_ros.sim.friction import JointFriction
+from inertid_ros.sim.links import links_of
 from inertid_ros.sim.loads import load_from_yaml
 from inertid_ros.sim.motion import Hold, Motion, Repeat, Sequence, round_trip, there_and_back, with_rest
 from inertid_ros.sim.multisine import JointLimits, Multisine
+from inertid_ros.sim.paper_links import paper_ddarm_links
 from inertid_ros.sim.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move
 from inertid_ros.sim.scenario_settings import ScenarioSettings
 from inertid_ros.sim.sensors import SensorModel
@@ -50,6 +52,7 @@ def build_motion(settings: ScenarioSettings, robot: Robot) -> Motion:
 def build_simulator(settings: ScenarioSettings) -> Simulator:
     """Build the simulator of a scenario, whose stamps count from 0."""
     urdf = read_urdf(settings.robot)
+    robot = Robot.from_urdf(urdf)
     load = read_load(settings.load)
     changes: list[tuple[float, FloatArray | None]] = []
     if load is not None and settings.attach_at >= 0.0:
@@ -59,7 +62,7 @@ def build_simulator(settings: ScenarioSettings) -> Simulator:
     return Simulator(
         urdf,
         settings.sensor_frame,
-        build_motion(settings, Robot.from_urdf(urdf)),
+        build_motion(settings, robot),
         build_sensors(settings),
         changes,
         gravity=settings.gravity,
@@ -67,7 +70,17 @@ def build_simulator(settings: ScenarioSettings) -> Simulator:
         start_stamp=0,
         tool=read_load(settings.tool),
         friction=build_friction(settings),
+        links=find_links(settings, robot),
     )
+
+
+def find_links(settings: ScenarioSettings, robot: Robot) -> FloatArray | None:
+    """Return the true links phi (n, 10); None if they are the URDF's."""
+    if settings.links == "urdf":
+        return None
+    if settings.robot != "ddarm":
+        raise SettingError("links", settings.links, "urdf, for all robots but ddarm")
+    return paper_ddarm_links(links_of(robot))
 
 
 def build_sensors(settings: ScenarioSettings) -> SensorModel:

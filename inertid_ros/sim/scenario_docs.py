@@ -18,10 +18,12 @@ a moving arm with encoders, noise, bias and vibration, that picks a load up and 
 inertid driver --ros-args -p robot:=ddarm -p load:=none -p motion:=multisine
 ```
 
-For link identification, the three moves of the paper, with the noise of its torques and tachometers:
+For link identification, the three moves of the paper, with the noise of its torques and tachometers, and links that
+differ from the URDF as much as what the paper estimated differs from its CAD model:
 
 ```
-inertid driver --ros-args -p robot:=ddarm -p load:=none -p motion:=paper_link_moves -p tachometer:=true -p effort:=true
+inertid driver --ros-args -p robot:=ddarm -p links:=paper -p load:=none -p motion:=paper_link_moves \\
+    -p tachometer:=true -p effort:=true
 ```
 
 | topic | type | what |

@@ -16,6 +16,12 @@ class ScenarioSettings:
     """All parameters of a simulated driver; the defaults are the PUMA of the 1986 paper, with its sensors."""
 
     robot: str = setting("puma560", "Shipped robot (puma560, ddarm) or path of a URDF.")
+    links: str = setting(
+        "urdf",
+        "The true links: those of the URDF (urdf), or those that the 1986 paper estimated (paper, ddarm only). The "
+        "robot description that is published is the URDF either way.",
+        choices=("urdf", "paper"),
+    )
     sensor_frame: str = setting("ft_sensor", "Frame of the URDF in which the wrench is measured and loads are given.")
     gravity: list[float] = setting([0.0, 0.0, -9.80665], "Gravity in the root frame of the URDF.", "m/s^2", length=3)
     motion: str = setting(

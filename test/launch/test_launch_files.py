@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
+from inertid_ros.core.link_settings_check import check_links_settings
+from inertid_ros.offline.parameter_file import read_settings
+
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "launch").glob("*.launch.py"))
 needs_launch = pytest.mark.skipif(importlib.util.find_spec("launch_ros") is None, reason="launch_ros is not installed")
@@ -29,7 +32,7 @@ def declared_arguments(file: Path) -> list[tuple[str, dict[str, ast.expr]]]:
 
 
 def test_the_launch_files_are_there() -> None:
-    assert [file.name for file in FILES] == ["demo.launch.py", "load.launch.py"]
+    assert [file.name for file in FILES] == ["demo.launch.py", "links.launch.py", "load.launch.py"]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
@@ -54,6 +57,14 @@ def test_the_robots_and_loads_to_choose_from_are_shipped() -> None:
         assert (ROOT / "config" / f"{robot}.yaml").exists()
     shipped = {file.stem for file in (ROOT / "config" / "loads").glob("*.yaml")}
     assert set(choices["load"]) == shipped | {""}
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "config").glob("[!t]*.yaml")), ids=lambda file: file.name)
+def test_every_parameter_file_can_be_used(file: Path) -> None:
+    settings = read_settings(file)
+    if "links" in settings.estimators:
+        check_links_settings(settings.links)
+    assert (settings.estimators == ["links"]) == (file.stem in ("ddarm_links", "puma560_base"))
 
 
 def test_rviz_shows_what_the_node_publishes() -> None:
@@ -97,6 +108,26 @@ def test_an_empty_argument_overrides_nothing_and_a_given_one_does() -> None:
     file, overrides = evaluate_parameters(context, node._Node__parameters)
     assert str(file) == "my arm.yaml"
     assert overrides == {"autostart": True, "use_sim_time": True, "load.sensor_frame": "tool0"}
+
+
+@needs_launch
+def test_the_launch_of_the_links_asks_for_links_only() -> None:
+    from launch_ros.utilities import evaluate_parameters
+
+    module = load_launch_file("links.launch.py")
+    context = make_context(module)
+    (node,) = module.make_node(context)
+    (overrides,) = evaluate_parameters(context, node._Node__parameters)
+    assert {name: list(value) if name == "estimators" else value for name, value in overrides.items()} == {
+        "estimators": ["links"],
+        "autostart": True,
+        "use_sim_time": False,
+    }
+    context = make_context(module, source="both", effort_unit="newton_metre", load="true")
+    (node,) = module.make_node(context)
+    (overrides,) = evaluate_parameters(context, node._Node__parameters)
+    assert (overrides["links.source"], overrides["links.effort_unit"]) == ("both", "newton_metre")
+    assert list(overrides["estimators"]) == ["load", "links"]
 
 
 @needs_launch

@@ -73,6 +73,37 @@ def test_a_parameter_out_of_range_ends_the_start_with_the_range(parameter: str, 
 
 
 @pytest.mark.usefixtures("ros_domain")
+@pytest.mark.parametrize("file", sorted((Path(__file__).parents[2] / "config").glob("*.yaml")), ids=lambda f: f.name)
+def test_the_node_starts_with_every_shipped_parameter_file(file: Path) -> None:
+    process = start("--params-file", str(file))
+    wait_for(process, "no robot description")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=10)
+    assert process.returncode == 0
+
+
+@pytest.mark.usefixtures("ros_domain")
+def test_an_empty_list_is_called_by_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "empty.yaml"
+    file.write_text("/**:\n  ros__parameters:\n    links:\n      joints: []\n", encoding="utf-8")
+    process = start("--params-file", str(file))
+    output, _ = process.communicate(timeout=START_LIMIT)
+    assert process.returncode == 1
+    assert "empty list" in output
+    assert "Traceback" not in output
+
+
+@pytest.mark.usefixtures("ros_domain")
+def test_a_node_that_cannot_be_configured_says_why_and_waits() -> None:
+    process = start("-p", "estimators:=[links]")
+    wait_for(process, "parameter 'links.effort_unit' is ''")
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert "Traceback" not in output
+
+
+@pytest.mark.usefixtures("ros_domain")
 def test_a_parameter_file_that_is_not_there_ends_the_start() -> None:
     process = start("--params-file", "nowhere.yaml")
     output, _ = process.communicate(timeout=START_LIMIT)

@@ -80,8 +80,8 @@ def test_predictions_come_at_the_stamps_of_the_wrenches_and_add_up(bench: Bench)
 
 @pytest.mark.parametrize("reliability", [ReliabilityPolicy.BEST_EFFORT, ReliabilityPolicy.RELIABLE])
 def test_drivers_of_both_reliabilities_are_heard(bench: Bench, reliability: ReliabilityPolicy) -> None:
-    session = bench.start()._session
-    assert session is not None
+    identification = bench.start()._identification
+    assert identification is not None
     profile = QoSProfile(depth=10, reliability=reliability)
     publishers = [
         bench.probe.create_publisher(kind, topic, profile)
@@ -90,7 +90,7 @@ def test_drivers_of_both_reliabilities_are_heard(bench: Bench, reliability: Reli
     assert bench.spin_until(lambda: all(publisher.get_subscription_count() == 1 for publisher in publishers))
     for publisher, kind in zip(publishers, (JointState, WrenchStamped), strict=True):
         publisher.publish(kind())
-    assert bench.spin_until(lambda: session.received == {"joint_states": 1, "wrench": 1})
+    assert bench.spin_until(lambda: identification.received == {"joint_states": 1, "wrench": 1})
 
 
 def test_diagnostics_come_once_a_second() -> None:

@@ -39,7 +39,7 @@ def test_ros_knows_every_parameter_with_range_unit_and_meaning(bench: Bench) -> 
         ("load.wrench_sign", "", "on_load"),
         ("gravity", [0.0, 0.0], "3 finite numbers"),
         ("gravity", [0.0, 0.0, float("inf")], "3 finite numbers"),
-        ("estimators", ["links"], "one of load"),
+        ("estimators", ["joints"], "one of load, links"),
         ("estimate_rate", -1.0, "50"),
         ("save_directory", 3, "str"),
     ],

@@ -31,7 +31,7 @@ def _name_type(kind: type) -> str:
 
 
 def test_topics_and_services_are_the_node_s(bench: Bench) -> None:
-    bench.start()
+    bench.start(estimators=["load", "links"], links__source="both", links__effort_unit="newton_metre")
     node = bench.estimator
     assert node is not None
     published = {publisher.topic_name: publisher.msg_type for publisher in node.publishers}
@@ -58,6 +58,9 @@ def test_parameters_have_the_defaults_they_are_said_to_have() -> None:
         if info.name == "gravity":
             assert default == "`[0, 0, -9.80665]`"
             assert info.default == [0.0, 0.0, -9.80665]
+        elif info.name == "estimators":
+            assert default == "`[load]`"
+            assert info.default == ["load"]
         elif default.startswith("`") and "frame_id" not in default:
             assert _names(default) == [info.default]
         else:
@@ -78,7 +81,14 @@ def test_commands_exist() -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/how_it_works.md", "docs/identifiability.md", "docs/paper_experiments.md", "docs/parameters.md"],
+    [
+        "README.md",
+        "docs/how_it_works.md",
+        "docs/identifiability.md",
+        "docs/links.md",
+        "docs/paper_experiments.md",
+        "docs/parameters.md",
+    ],
 )
 def test_linked_and_named_files_exist(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")

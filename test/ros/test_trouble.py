@@ -5,6 +5,7 @@ from __future__ import annotations
 from inertid_ros.core.health import HealthItem
 from inertid_ros.ros.input_watch import SILENCE, InputWatch
 from inertid_ros.ros.node_health import NodeHealth
+from inertid_ros.ros.report import merge_items
 from inertid_ros.ros.trouble import LINGER, TroubleWatch
 
 
@@ -78,9 +79,17 @@ def test_rates_are_counted_and_silence_is_reported() -> None:
 def test_a_clock_a_minute_away_is_noted_with_its_direction() -> None:
     health = NodeHealth(lambda: 0)
     watch = InputWatch(health, 0.0)
-    watch.compare_clocks(1_000_000_000, 1_900_000_000)
+    watch.compare_clocks("wrench", 1_000_000_000, 1_900_000_000)
     assert health.items() == ()
-    watch.compare_clocks(0, 60_000_000_000)
+    watch.compare_clocks("wrench", 0, 60_000_000_000)
     assert health.items()[0].detail == "60 s behind the clock"
-    watch.compare_clocks(90_000_000_000, 60_000_000_000)
+    watch.compare_clocks("wrench", 90_000_000_000, 60_000_000_000)
     assert health.items()[0].detail == "30 s ahead of the clock"
+
+
+def test_what_two_chains_say_of_one_input_is_one_trouble() -> None:
+    first = HealthItem("joint_states", "gap", "warning", 3, 10, 30, "old", "m", "r")
+    second = HealthItem("joint_states", "gap", "warning", 2, 20, 40, "new", "m", "r")
+    other = HealthItem("wrench", "gap", "warning", 1, 5, 5, "", "m", "r")
+    merged = merge_items((first, other, second))
+    assert merged == (HealthItem("joint_states", "gap", "warning", 3, 10, 40, "new", "m", "r"), other)

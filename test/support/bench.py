@@ -24,6 +24,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from visualization_msgs.msg import MarkerArray
 
+from inertid_ros.core.records import WrenchBlock
 from inertid_ros.ros.estimator_node import EstimatorNode
 from inertid_ros.sim.scenario import build_simulator, read_urdf
 from inertid_ros.sim.scenario_settings import ScenarioSettings
@@ -40,6 +41,13 @@ OUTPUTS = {
     "load/wrench_predicted": WrenchStamped,
     "load/wrench_residual": WrenchStamped,
     "markers": MarkerArray,
+    "links/parameters": Float64MultiArray,
+    "links/base_parameters": Float64MultiArray,
+    "links/base_covariance": Float64MultiArray,
+    "links/effort_predicted": JointState,
+    "links/effort_residual": JointState,
+    "base/wrench_predicted": WrenchStamped,
+    "base/wrench_residual": WrenchStamped,
 }
 
 Edit = Callable[[Any], Any]
@@ -67,6 +75,7 @@ class Bench:
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.joints = self.probe.create_publisher(JointState, "joint_states", 100)
         self.wrench = self.probe.create_publisher(WrenchStamped, "wrench", 100)
+        self.base_wrench = self.probe.create_publisher(WrenchStamped, "base_wrench", 100)
         self._description = self.probe.create_publisher(String, "robot_description", latched)
         self._clock = self.probe.create_publisher(Clock, "/clock", 10)
         self.simulate()
@@ -88,7 +97,10 @@ class Bench:
             self.estimator.trigger_configure()
         if state == "active":
             self.estimator.trigger_activate()
-        assert self.spin_until(lambda: self.wrench.get_subscription_count() > 0 or state == "unconfigured")
+        heard = {subscription.topic_name.lstrip("/") for subscription in self.estimator.subscriptions}
+        inputs = {"joint_states": self.joints, "wrench": self.wrench, "base_wrench": self.base_wrench}
+        wanted = [publisher for topic, publisher in inputs.items() if topic in heard]
+        assert self.spin_until(lambda: all(publisher.get_subscription_count() > 0 for publisher in wanted))
         return self.estimator
 
     def describe(self, text: str | None = None) -> None:
@@ -107,13 +119,21 @@ class Bench:
             self.spin(0.01)
         return True
 
-    def feed(self, seconds: float, joints: Edit = unchanged, wrench: Edit = unchanged) -> None:
+    def feed(
+        self, seconds: float, joints: Edit = unchanged, wrench: Edit = unchanged, base_wrench: Edit = unchanged
+    ) -> None:
         """Send simulated samples; an edit returns what is to be sent instead of a message, or None to send nothing."""
         end = self.time + seconds
         while self.time < end - 1e-9:
             until = min(self.time + CHUNK, end)
             self._send(self.joints, [joints(message) for message in self._joint_messages(until)])
-            self._send(self.wrench, [wrench(message) for message in self._wrench_messages(until)])
+            for publisher, edit, read in (
+                (self.wrench, wrench, self._simulator.wrenches),
+                (self.base_wrench, base_wrench, self._simulator.base_wrenches),
+            ):
+                if publisher.get_subscription_count() > 0:
+                    block = read(self.time, until)
+                    self._send(publisher, [edit(message) for message in self._wrench_messages(block)])
             self.time = until
             clock = Clock()
             _set_stamp(clock.clock, self.origin + round(until * 1e9))
@@ -197,8 +217,7 @@ class Bench:
             _set_stamp(message.header.stamp, self.origin + stamp)
             yield message
 
-    def _wrench_messages(self, until: float) -> Iterator[WrenchStamped]:
-        block = self._simulator.wrenches(self.time, until)
+    def _wrench_messages(self, block: WrenchBlock) -> Iterator[WrenchStamped]:
         for stamp, wrench in zip(block.stamps.tolist(), block.wrenches.tolist(), strict=True):
             message = WrenchStamped()
             message.header.frame_id = block.frame

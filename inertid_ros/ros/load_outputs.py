@@ -1,14 +1,9 @@
-"""What the node publishes."""
+"""What the node publishes of the load."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Float64MultiArray
 from visualization_msgs.msg import MarkerArray
 
@@ -23,24 +18,20 @@ from inertid_ros.ros.messages import (
     known_body,
     parameters_message,
 )
+from inertid_ros.ros.publishers import Publishers
 
 
-class Outputs:
-    """The publishers of the node, from configure to cleanup. They are silent unless the node is active."""
+class LoadOutputs:
+    """The load, its wrenches and its markers."""
 
-    def __init__(self, node: LifecycleNode, reliability: str) -> None:
-        """Create the publishers; `reliability` is that of the wrenches, `reliable` or `best_effort`."""
-        self._node = node
-        policy = ReliabilityPolicy.RELIABLE if reliability == "reliable" else ReliabilityPolicy.BEST_EFFORT
-        wrench_qos = QoSProfile(depth=50, reliability=policy)
-        self._publishers: list[Any] = []
-        self._inertia = self._create(InertiaStamped, "~/load/inertia")
-        self._parameters = self._create(Float64MultiArray, "~/load/parameters")
-        self._covariance = self._create(Float64MultiArray, "~/load/covariance")
-        self._predicted = self._create(WrenchStamped, "~/load/wrench_predicted", wrench_qos)
-        self._residual = self._create(WrenchStamped, "~/load/wrench_residual", wrench_qos)
-        self._markers = self._create(MarkerArray, "~/markers")
-        self._diagnostics = self._create(DiagnosticArray, "/diagnostics")
+    def __init__(self, publishers: Publishers) -> None:
+        """Create the publishers."""
+        self._inertia = publishers.create(InertiaStamped, "~/load/inertia")
+        self._parameters = publishers.create(Float64MultiArray, "~/load/parameters")
+        self._covariance = publishers.create(Float64MultiArray, "~/load/covariance")
+        self._predicted = publishers.create_for_samples(WrenchStamped, "~/load/wrench_predicted")
+        self._residual = publishers.create_for_samples(WrenchStamped, "~/load/wrench_residual")
+        self._markers = publishers.create(MarkerArray, "~/markers")
         self._encoder = WrenchEncoder("")
         self._frame = ""
         self._newest: tuple[FloatArray, FloatArray] | None = None
@@ -72,20 +63,6 @@ class Outputs:
         painter = MarkerPainter(estimate.sensor_frame, lifetime)
         markers = painter.paint(estimate.stamp, body, inertia_is_known(estimate), predicted, residual)
         self._markers.publish(markers)
-
-    def publish_diagnostics(self, message: DiagnosticArray) -> None:
-        """Publish diagnostics."""
-        self._diagnostics.publish(message)
-
-    def destroy(self) -> None:
-        """Take the publishers down."""
-        for publisher in self._publishers:
-            self._node.destroy_lifecycle_publisher(publisher)
-
-    def _create(self, message_type: Any, topic: str, qos: Any = 10) -> Any:
-        publisher = self._node.create_lifecycle_publisher(message_type, topic, qos)
-        self._publishers.append(publisher)
-        return publisher
 
     def _take_newest(self) -> tuple[FloatArray | None, FloatArray | None]:
         """The wrenches to draw: none where nothing came since the last time."""
