@@ -34,7 +34,7 @@ def make_estimate(source: str = "both", coulomb: bool = True) -> LinkEstimate:
     states: tuple[ParameterState, ...] = ("known", "uncertain", "not excited yet")
     rms = np.arange(1.0, channels + 1.0)
     return LinkEstimate(
-        7, model, rng.normal(size=size), factor @ factor.T, (states * size)[:size], 0.01 * rms, rms,
+        7, model, model.channels, rng.normal(size=size), factor @ factor.T, (states * size)[:size], 0.01 * rms, rms,
         np.arange(channels) * 10, "learning", (),
     )  # fmt: skip
 
