@@ -18,8 +18,9 @@ from inertid_ros.core.records import BoolArray, FloatArray
 _SPREAD = 0.5
 """Gravity of a joint must vary by at least so much [Nm or N], and by a twentieth of the largest, to be judged by."""
 _ROWS = 100
-_NONE = 0.3
-_LEAST, _MOST = 0.4, 2.5
+_NONE = 0.25
+_LEAST, _MOST = 0.25, 4.0
+"""CAD models are wrong by half or twice, units by ten or a hundred times."""
 _FOLLOWS = 0.8
 _FOLLOWS_ROUGHLY = 0.5
 
@@ -61,7 +62,7 @@ def _judge(slope: float, correlation: float, listed: str) -> tuple[Finding, ...]
     if abs(slope) < _NONE and abs(correlation) < _FOLLOWS:
         return (
             Finding(
-                "error",
+                "warning",
                 "effort_without_gravity",
                 f"the effort does not follow gravity {listed}: the driver seems to publish gravity-compensated "
                 "torques; publish the measured ones, or set gravity to what is left of it in them",
@@ -79,7 +80,7 @@ def _judge(slope: float, correlation: float, listed: str) -> tuple[Finding, ...]
     if correlation > _FOLLOWS_ROUGHLY and not _LEAST < slope < _MOST:
         return (
             Finding(
-                "error",
+                "warning",
                 "effort_unit",
                 f"the effort follows gravity, but is far from as large {listed}: it looks like a current or a torque "
                 "before the gear; set links.effort_unit to ampere with links.torque_constants, or correct the driver",
