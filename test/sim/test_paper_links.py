@@ -15,9 +15,8 @@ from inertid_ros.sim.scenario import build_motion, build_simulator, read_urdf
 from inertid_ros.sim.scenario_settings import ScenarioSettings
 from inertid_ros.sim.simulator import Simulator
 
-PINOCCHIO_ORDER = [
-    PARAMETER_NAMES.index(name) for name in ["m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz"]
-]
+PINOCCHIO_ORDER = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
+"""Places of m, mc, Ixx, Ixy, Iyy, Ixz, Iyz, Izz among PARAMETER_NAMES."""
 
 # Table 4 as printed: what is marked there as not identifiable is zero.
 TABLE_4 = {
