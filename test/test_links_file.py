@@ -10,33 +10,39 @@ import numpy as np
 import pytest
 import yaml
 
-from inertid_ros.core.arm_model import ArmModel
 from inertid_ros.core.errors import FileAccessError, FileFormatError
-from inertid_ros.core.link_model import LinkModel
+from inertid_ros.core.link_chain import LinkChain
 from inertid_ros.core.link_records import LinkEstimate
-from inertid_ros.core.link_unknowns import LinkUnknowns
 from inertid_ros.core.parameter_state import ParameterState
 from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LinksSettings
+from inertid_ros.core.settings import LinksSettings, Settings
 from inertid_ros.link_text import channel_units, format_base_parameters, format_fits, parameter_units
 from inertid_ros.links_file import LinksProvenance, SavedLinks, collect_links, read_links, write_links
 from inertid_ros.sim.scenario import read_urdf
 
+JOINTS = ["joint1", "joint2", "joint3"]
 PROVENANCE = LinksProvenance("ab" * 32, "base_link", (0.1, 0.0, -9.8), 5, 7_000_000_000, 1000, 999)
 
 
 def make_estimate(source: str = "both", coulomb: bool = True) -> LinkEstimate:
-    arm = ArmModel.of(Robot.from_urdf(read_urdf("ddarm")), np.array([0.0, 0.0, -9.8]))
-    model = LinkModel.of(arm, source, LinkUnknowns.of(arm, source, coulomb=coulomb))
+    """An estimate of the right shape with numbers out of the air."""
+    settings = {"links.source": source, "links.effort_unit": "newton_metre", "links.joints": JOINTS}
+    chain = LinkChain(Robot.from_urdf(read_urdf("ddarm")), Settings.from_flat({**settings, "links.coulomb": coulomb}))
+    empty = chain.estimate()
+    assert empty is not None
     rng = np.random.default_rng(3)
-    size, channels = model.base.rank, len(model.channels)
+    size, rms = empty.base.rank, np.arange(1.0, len(empty.model.channels) + 1.0)
     factor = rng.normal(size=(size, 2 * size))
     states: tuple[ParameterState, ...] = ("known", "uncertain", "not excited yet")
-    rms = np.arange(1.0, channels + 1.0)
-    return LinkEstimate(
-        7, model, model.channels, rng.normal(size=size), factor @ factor.T, (states * size)[:size], 0.01 * rms, rms,
-        np.arange(channels) * 10, "learning", (),
-    )  # fmt: skip
+    return dataclasses.replace(
+        empty,
+        values=rng.normal(size=size),
+        covariance=factor @ factor.T,
+        states=(states * size)[:size],
+        residual_rms=0.01 * rms,
+        measured_rms=rms,
+        rows=np.arange(len(rms)) * 10,
+    )
 
 
 def make_saved(source: str = "both", coulomb: bool = True) -> SavedLinks:
