@@ -21,10 +21,11 @@ class EffortInput:
         self._health = health
         self._held = np.zeros(len(arm.joint_names))
 
-    def read(self, block: JointBlock) -> FloatArray | None:
-        """Readings (N, 2 n): efforts, and 1 where one is not to be believed (the last good one is in its place).
+    def read(self, block: JointBlock) -> tuple[tuple[int, ...], FloatArray] | None:
+        """Which joints the message has, and readings (N, 2 n) of all.
 
-        None if the message has no effort of any of the arm's joints.
+        Readings are efforts, and 1 where one is not to be believed (the last good one is in its place). None if the
+        message has no effort of any of the arm's joints.
         """
         names, stamps, _, _, efforts = block
         if efforts is None or len(stamps) == 0:
@@ -40,13 +41,14 @@ class EffortInput:
         given = [place for place, column in enumerate(columns) if column >= 0]
         values[:, given] = efforts[:, [columns[place] for place in given]] * self._constants[given]
         missing = ~np.isfinite(values)
-        self._report(missing, "effort_missing", int(stamps[-1]))
+        absent = [column < 0 for column in columns]
+        self._report(missing & ~np.array(absent), "effort_missing", int(stamps[-1]))
         limits = self._arm.effort_limits
         saturated = np.abs(np.abs(np.where(missing, 0.0, values)) - limits) <= _AT_LIMIT * limits
         saturated &= np.isfinite(limits)
         self._report(saturated, "effort_saturated", int(stamps[-1]))
         bad = missing | saturated
-        return np.asarray(np.concatenate((self._hold(values, bad), bad.astype(float)), axis=1))
+        return tuple(given), np.concatenate((self._hold(values, bad), bad.astype(float)), axis=1)
 
     def _report(self, marks: BoolArray, code: str, stamp: int) -> None:
         if marks.any():

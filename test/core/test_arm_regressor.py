@@ -34,9 +34,8 @@ def make_tree(seed: int) -> tuple[ArmModel, FloatArray]:
 
 def spread(regressor: ArmRegressor, entries: FloatArray, parameters: FloatArray) -> FloatArray:
     """Entries (N, E) times parameters, in their equations (N, K)."""
-    result = np.zeros((len(entries), regressor.channels))
-    np.add.at(result, (slice(None), regressor.rows), entries * parameters[regressor.columns])
-    return result
+    products = entries * parameters[regressor.columns]
+    return np.stack([products[:, regressor.rows == k].sum(axis=1) for k in range(regressor.channels)], axis=1)
 
 
 @pytest.mark.parametrize("seed", range(10))
