@@ -23,13 +23,15 @@ class EffortInput:
         self._below: list[float] = ((1.0 - _AT_LIMIT) * arm.effort_limits).tolist()
         self._as_they_are = False
         self._names: tuple[str, ...] = ()
+        self._joints: tuple[int, ...] = ()
         self._given, self._taken = np.empty((2, 0), dtype=np.int64)
         self._held = np.zeros(self._n)
 
-    def read(self, block: JointBlock) -> FloatArray | None:
-        """Readings (N, 2 n): efforts, and 1 where one is not to be believed (the last good one is in its place).
+    def read(self, block: JointBlock) -> tuple[tuple[int, ...], FloatArray] | None:
+        """Which joints the message has, and readings (N, 2 n) of all.
 
-        None if the message has no effort of any of the arm's joints.
+        Readings are efforts, and 1 where one is not to be believed (the last good one is in its place). None if the
+        message has no effort of any of the arm's joints.
         """
         names, stamps, _, _, efforts = block
         if efforts is None or len(stamps) == 0:
@@ -45,17 +47,18 @@ class EffortInput:
         if len(self._given) == self._n:
             values = efforts if self._as_they_are else efforts[:, self._taken] * self._constants
             if self._are_all_good(values):
-                return self._take_all(values)
+                return self._joints, self._take_all(values)
         else:
             values = np.full((len(stamps), self._n), np.nan)
             values[:, self._given] = efforts[:, self._taken] * self._constants[self._given]
-        return self._mark(values, int(stamps[-1]))
+        return self._joints, self._mark(values, int(stamps[-1]))
 
     def _find_columns(self, names: tuple[str, ...]) -> None:
         joints = self._arm.joint_names
         self._names = names
         self._given = np.array([place for place, joint in enumerate(joints) if joint in names], dtype=np.int64)
         self._taken = np.array([names.index(joints[place]) for place in self._given], dtype=np.int64)
+        self._joints = tuple(self._given.tolist())
         self._as_they_are = names == joints and bool((self._constants == 1.0).all())
 
     def _are_all_good(self, values: FloatArray) -> bool:
@@ -73,7 +76,9 @@ class EffortInput:
 
     def _mark(self, values: FloatArray, stamp: int) -> FloatArray:
         missing = ~np.isfinite(values)
-        self._report(missing, "effort_missing", stamp)
+        absent = np.ones(self._n, dtype=bool)
+        absent[self._given] = False
+        self._report(missing & ~absent, "effort_missing", stamp)
         limits = self._arm.effort_limits
         saturated = np.abs(np.abs(np.where(missing, 0.0, values)) - limits) <= _AT_LIMIT * limits
         saturated &= np.isfinite(limits)

@@ -8,14 +8,13 @@ from inertid_ros.core.alignment import Alignment, Stretch
 from inertid_ros.core.arm_model import ArmModel
 from inertid_ros.core.effort_check import EffortCheck
 from inertid_ros.core.effort_input import EffortInput
+from inertid_ros.core.effort_streams import EffortStreams
 from inertid_ros.core.energy_cross_check import EnergyCrossCheck
 from inertid_ros.core.health import Health
-from inertid_ros.core.joint_stream import MAX_GAP
 from inertid_ros.core.link_estimator import LinkEstimator
 from inertid_ros.core.link_records import LinkOutput
 from inertid_ros.core.link_rows import LinkRows
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
-from inertid_ros.core.sample_buffer import SampleBuffer
 from inertid_ros.core.settings import LinksSettings
 from inertid_ros.core.standing import Standing
 from inertid_ros.core.static_wrench import StaticWrench
@@ -60,12 +59,12 @@ class LinkPipeline:
         self._source = links.source
         self._sign = -1.0 if links.base_wrench_sign == "on_ground" else 1.0
         by_effort = links.source == "effort"
-        self._delay = links.effort_delay
         self._alignment = Alignment(
             arm, links.effort_delay if by_effort else 0.0, health, "effort" if by_effort else "base_wrench"
         )
         self._efforts = EffortInput(arm, _constants(links, arm), health)
-        self._effort_samples = SampleBuffer(2 * self._n)
+        self._effort_streams = EffortStreams(self._n, links.effort_delay)
+        self._leader: tuple[int, ...] | None = None
         self._rows = rows
         floors = np.array(
             ([] if by_effort else [links.noise_floor_force] * 3 + [links.noise_floor_torque] * 3)
@@ -92,16 +91,15 @@ class LinkPipeline:
         self._alignment.push_joints(block)
         if self._source == "base_wrench":
             return
-        readings = self._efforts.read(block)
-        if readings is None:
+        found = self._efforts.read(block)
+        if found is None:
             return
-        if self._source == "effort":
+        joints, readings = found
+        if self._source == "effort" and self._leader in (None, joints):
+            self._leader = joints
             self._alignment.push_wrenches(WrenchBlock("", block.stamps, readings))
         elif self._alignment.origin is not None:
-            times = (block.stamps - self._alignment.origin) * 1e-9 - self._delay
-            later = times > self._effort_samples.newest
-            if later.any():
-                self._effort_samples.append(times[later], readings[later, : self._n], readings[later, self._n :])
+            self._effort_streams.push(joints, block.stamps, self._alignment.origin, readings)
 
     def push_base_wrenches(self, block: WrenchBlock) -> None:
         """Take wrenches of the base sensor, in the driver's own sign."""
@@ -122,24 +120,18 @@ class LinkPipeline:
 
     def _read(self, stretch: Stretch) -> tuple[FloatArray, BoolArray]:
         """Channels (N, K) of a stretch, and whether they are usable (N, K)."""
-        n = self._n
         if self._source == "effort":
-            return stretch.wrenches[:, :n], stretch.wrenches[:, n:] == 0.0
+            first, marks = stretch.wrenches[:, : self._n], stretch.wrenches[:, self._n :]
+            if self._effort_streams.is_empty:
+                return first, marks == 0.0
+            efforts, usable = self._effort_streams.read(stretch.times)
+            return np.where(usable, efforts, first), usable | (marks == 0.0)
         base = self._sign * stretch.wrenches
         good = np.ones(base.shape, dtype=bool)
         if self._source == "base_wrench":
             return (base, good) if self.static is None else self._subtract(self.static, stretch, base)
-        samples = self._effort_samples
-        if not len(samples.times):
-            count = len(stretch.times), n
-            return np.concatenate((base, np.zeros(count)), 1), np.concatenate((good, np.zeros(count, dtype=bool)), 1)
-        within = np.clip(stretch.times, samples.times[0], samples.newest)
-        efforts, width = samples.read(within)
-        samples.forget_before(stretch.times.item(-1))
-        near = (width <= MAX_GAP) & (within == stretch.times)
-        efforts[~np.isfinite(efforts)] = 0.0
-        usable = (efforts[:, n:] == 0.0) & near[:, None]
-        return np.concatenate((base, efforts[:, :n]), axis=1), np.concatenate((good, usable), axis=1)
+        efforts, usable = self._effort_streams.read(stretch.times)
+        return np.concatenate((base, efforts), axis=1), np.concatenate((good, usable), axis=1)
 
     def _subtract(self, static: StaticWrench, stretch: Stretch, base: FloatArray) -> tuple[FloatArray, BoolArray]:
         """The wrench of the motion alone, where it is known what the sensor reads at rest."""

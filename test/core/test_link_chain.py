@@ -1,0 +1,301 @@
+"""The whole chain of the links on a simulated arm: what it finds, and what it does not depend on."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from support.chain import DDARM, PUMA
+from support.link_chain import (
+    BIAS,
+    EXACT,
+    FRICTION,
+    assert_found,
+    cut,
+    drive_links,
+    estimate_of,
+    join,
+    make_link_chain,
+    make_motion,
+    pick,
+    simulate_links,
+    true_values,
+)
+
+from inertid_ros.core.errors import RobotDescriptionError, SettingError, UnsupportedJointError
+from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.link_records import LinkOutput
+from inertid_ros.sim.friction import JointFriction
+from inertid_ros.sim.motion import Hold, MinimumJerk, Sequence
+from inertid_ros.sim.sensors import SensorModel
+from inertid_ros.sim.simulator import DEFAULT_START, Simulator
+
+SOURCES = ("effort", "base_wrench", "both")
+VISCOUS = JointFriction(FRICTION.viscous_friction, np.zeros(3), FRICTION.rotor_inertia, FRICTION.effort_offset)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_perfect_sensors_give_the_arm_exactly(source: str) -> None:
+    chain = make_link_chain(source=source)
+    drive_links(chain, simulate_links(make_motion(), model=EXACT, friction=VISCOUS), 0.0, 12.0)
+    estimate = estimate_of(chain)
+    errors = (estimate.values - true_values(estimate, VISCOUS)) / estimate.model.prior_deviations
+    assert np.abs(errors).max() < 2e-5
+    assert set(estimate.states) == {"known"}
+    assert chain.health == ()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_noisy_sensors_give_the_arm_within_its_uncertainty(source: str) -> None:
+    chain = make_link_chain(source=source)
+    output = drive_links(chain, simulate_links(make_motion()), 0.0, 12.0)
+    estimate = estimate_of(chain)
+    assert_found(estimate)
+    assert estimate.mode == "learning"
+    assert set(estimate.states) == {"known"}
+    late = output.row_stamps > output.row_stamps[0] + 6_000_000_000
+    left = output.row_measured[late] - output.row_predicted[late]
+    np.testing.assert_allclose(np.sqrt(np.mean(left**2, axis=0)), estimate.residual_rms, rtol=0.4)
+
+
+def test_differentiated_method_finds_nearly_the_same() -> None:
+    chain = make_link_chain(method="differentiated")
+    drive_links(chain, simulate_links(make_motion(), model=EXACT, friction=VISCOUS), 0.0, 12.0)
+    estimate = estimate_of(chain)
+    errors = estimate.values - true_values(estimate, VISCOUS)
+    assert np.all(np.abs(errors) < 0.02 * estimate.model.prior_deviations)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_rows_hold_from_the_first_sample_on(source: str) -> None:
+    """In the middle of a motion, with the true parameters, nothing is left of any row; and again after a gap."""
+    simulator = simulate_links(make_motion(), model=EXACT, friction=VISCOUS, joint_rate=1000.0, wrench_rate=1000.0)
+    chain = make_link_chain(source=source, joints=list(simulator.joint_names))
+    chain.freeze(true_values(estimate_of(chain), VISCOUS))
+    before = drive_links(chain, simulator, 5.0, 5.5)
+    after = drive_links(chain, simulator, 6.0, 6.5)
+    for output in (before, after):
+        assert output.row_stamps[0] - output.stamps[0] <= 20_000_000
+        scale = np.abs(output.row_measured).max(axis=0)
+        assert np.all(scale > 0.0)
+        np.testing.assert_allclose(output.row_predicted / scale, output.row_measured / scale, atol=2e-5)
+    assert "gap" in {item.code for item in chain.health}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_it_does_not_matter_how_many_samples_come_at_once(source: str) -> None:
+    simulator = simulate_links(make_motion(), joint_rate=200.0, wrench_rate=200.0)
+    duration = 5.0
+    joints, wrenches = simulator.joints(0.0, duration), simulator.base_wrenches(0.0, duration)
+    values, outputs = [], []
+    for size in (1, 7, 1000):
+        chain = make_link_chain(source=source, joints=list(simulator.joint_names))
+        parts: list[LinkOutput] = []
+        for start in range(0, len(joints.stamps), size):
+            part = slice(start, start + size)
+            chain.push_joints(cut(joints, part))
+            chain.push_base_wrenches(wrenches._replace(stamps=wrenches.stamps[part], wrenches=wrenches.wrenches[part]))
+            if (output := chain.process()) is not None:
+                parts.append(output)
+        outputs.append(join(parts))
+        values.append(estimate_of(chain).values / estimate_of(chain).model.prior_deviations)
+    for other, output in zip(values[1:], outputs[1:], strict=True):
+        np.testing.assert_allclose(other, values[0], atol=1e-9)
+        np.testing.assert_array_equal(output.stamps, outputs[0].stamps)
+        np.testing.assert_array_equal(output.row_stamps, outputs[0].row_stamps)
+        np.testing.assert_allclose(output.predicted, outputs[0].predicted, atol=1e-6)
+
+
+def test_prediction_at_sample_rate_follows_the_efforts() -> None:
+    simulator = simulate_links(make_motion(), model=EXACT, friction=VISCOUS)
+    chain = make_link_chain(source="both", joints=list(simulator.joint_names))
+    chain.freeze(true_values(estimate_of(chain), VISCOUS))
+    output = drive_links(chain, simulator, 0.0, 10.0)
+    left = output.measured - output.predicted
+    assert np.linalg.norm(left) < 0.05 * np.linalg.norm(output.measured)
+    assert output.usable.all()
+    assert estimate_of(chain).mode == "paused"
+    assert estimate_of(chain).rows.sum() == 0
+
+
+def test_base_wrench_of_the_other_sign_is_turned() -> None:
+    simulator = simulate_links(make_motion(), sign="on_sensor", bias=tuple(-value for value in BIAS))
+    chain = make_link_chain(source="base_wrench", base_wrench_sign="on_ground")
+    output = drive_links(chain, simulator, 0.0, 10.0)
+    assert_found(estimate_of(chain))
+    measured = simulator.base_wrenches(0.0, 10.0)
+    kept = np.isin(measured.stamps, output.stamps)
+    np.testing.assert_array_equal(output.measured, measured.wrenches[kept])
+
+
+def test_ampere_are_multiplied_with_the_torque_constants() -> None:
+    simulator = simulate_links(make_motion())
+    constants = [12.0, 0.5, 30.0]
+    names = ["joint3", "joint1", "joint2"]
+    chain = make_link_chain(effort_unit="ampere", joints=names, torque_constants=constants)
+    plain = make_link_chain(joints=names)
+    per_joint = np.array([constants[names.index(name)] for name in simulator.joint_names])
+    block = simulator.joints(0.0, 5.0)
+    assert block.efforts is not None
+    plain.push_joints(block)
+    chain.push_joints(block._replace(efforts=block.efforts / per_joint))
+    for each in (plain, chain):
+        each.process()
+    np.testing.assert_allclose(estimate_of(chain).values, estimate_of(plain).values, atol=1e-6)
+
+
+@pytest.mark.parametrize("source", ["effort", "both"])
+def test_known_delay_of_the_effort_is_taken_out(source: str) -> None:
+    late = simulate_links(make_motion(), effort_delay=0.02)
+    aware, unaware = make_link_chain(source=source, effort_delay=0.02), make_link_chain(source=source)
+    for chain in (aware, unaware):
+        drive_links(chain, late, 0.0, 12.0)
+    assert_found(estimate_of(aware))
+    assert np.all(estimate_of(unaware).residual_rms[-3:] > 1.5 * estimate_of(aware).residual_rms[-3:])
+
+
+def test_unmeasured_joints_are_locked_and_named() -> None:
+    simulator = simulate_links(make_motion(still=2), model=EXACT, friction=VISCOUS)
+    chain = make_link_chain()
+    chain.push_joints(pick(simulator.joints(0.0, 5.0), [0, 1]))
+    output = chain.process()
+    assert output is not None
+    assert output.predicted.shape[1] == 2
+    assert estimate_of(chain).model.channels == ("joint1", "joint2")
+    (item,) = [one for one in chain.health if one.code == "unmeasured_joints"]
+    assert item.detail == "joint3"
+
+
+def test_joints_of_another_prefix_are_the_same_joints() -> None:
+    simulator = simulate_links(make_motion())
+    plain, renamed = make_link_chain(), make_link_chain(DDARM.replace('name="joint', 'name="left_joint'))
+    block = simulator.joints(0.0, 5.0)
+    plain.push_joints(block)
+    renamed.push_joints(block._replace(names=tuple(f"arm1/{name}" for name in block.names)))
+    for chain in (plain, renamed):
+        chain.process()
+    np.testing.assert_array_equal(estimate_of(renamed).values, estimate_of(plain).values)
+    (item,) = renamed.health
+    assert (item.code, item.detail) == ("renamed_joints", "'arm1/joint1' is taken for 'left_joint1'")
+
+
+MIMIC = DDARM.replace("</robot>", "") + (
+    '<link name="finger"/><joint name="finger_joint" type="prismatic"><parent link="link3"/><child link="finger"/>'
+    '<axis xyz="0 0 1"/><limit lower="0" upper="1" effort="1" velocity="1"/><mimic joint="joint3" multiplier="0.1"/>'
+    "</joint></robot>"
+)
+
+
+def test_mimic_joints_are_refused_if_asked_for_and_left_out_if_not() -> None:
+    with pytest.raises(UnsupportedJointError, match=r"'finger_joint' mimics another joint.*leave it out"):
+        make_link_chain(MIMIC, joints=["joint1", "joint2", "joint3", "finger_joint"])
+    simulator = simulate_links(make_motion())
+    chain = make_link_chain(MIMIC)
+    block = simulator.joints(0.0, 1.0)
+    chain.push_joints(pick(block, [0, 1, 2, 2])._replace(names=(*block.names, "finger_joint")))
+    assert estimate_of(chain).model.channels == ("joint1", "joint2", "joint3")
+
+
+@pytest.mark.parametrize(
+    ("links", "error", "message"),
+    [
+        ({"effort_unit": ""}, SettingError, "links.effort_unit.*does not say in which unit"),
+        ({"effort_unit": "ampere"}, SettingError, "links.torque_constants.*one torque constant"),
+        ({"torque_constants": [1.0]}, SettingError, "links.torque_constants.*none"),
+        ({"source": "both", "method": "energy"}, SettingError, "links.method"),
+        ({"source": "base_wrench", "method": "energy"}, SettingError, "links.method"),
+        ({"joints": ["joint1", "elbow"]}, RobotDescriptionError, "joint 'elbow' is not.*joint1, joint2, joint3"),
+        ({"source": "both", "joints": ["joint1"], "base_frame": "link2"}, RobotDescriptionError, "fixed to the root"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(links: dict[str, object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make_link_chain(DDARM, **links)
+
+
+def test_base_wrench_needs_no_unit_of_effort() -> None:
+    assert make_link_chain(source="base_wrench", effort_unit="").model is None
+
+
+def test_joint_that_never_moves_stays_unknown_and_the_others_converge() -> None:
+    chain = make_link_chain()
+    drive_links(chain, simulate_links(make_motion(still=2)), 0.0, 12.0)
+    estimate = estimate_of(chain)
+    state = dict(zip((estimate.base.names[column] for column in estimate.base.columns), estimate.states, strict=True))
+    assert state["joint3.viscous"] == state["joint3.rotor_inertia"] == "not excited yet"
+    assert {state[f"joint{k}.{kind}"] for k in (1, 2) for kind in ("viscous", "coulomb")} == {"known"}
+    assert state["link1.Izz"] == "known"
+    errors = (estimate.values - true_values(estimate)) / np.sqrt(np.diag(estimate.covariance))
+    assert np.all(np.abs(errors) < 4.0)
+
+
+def test_hour_of_standstill_leaves_the_estimate_alone() -> None:
+    move = make_motion(duration=8.0)
+    pose = move.at(np.array([move.duration])).positions[0]
+    second, hour = 1_000_000_000, 3600.0
+    ends = simulate_links(Sequence([move, Hold(pose, 2.0)]))
+    rest = simulate_links(Hold(pose), start_stamp=DEFAULT_START + 10 * second, joint_rate=12.0, wrench_rate=1.0)
+    again = simulate_links(move, start_stamp=DEFAULT_START + 3610 * second)
+    chain = make_link_chain()
+    drive_links(chain, ends, 0.0, 10.0)
+    before = estimate_of(chain)
+    drive_links(chain, rest, 0.0, hour, chunk=100.0)
+    after = estimate_of(chain)
+    deviations = np.sqrt(np.diag(before.covariance))
+    assert np.all(np.abs(after.values - before.values) < 0.1 * deviations)
+    np.testing.assert_allclose(np.diag(after.covariance), np.diag(before.covariance), rtol=0.1)
+    drive_links(chain, again, 0.0, 8.0)
+    final = estimate_of(chain)
+    assert np.all(np.sqrt(np.diag(final.covariance)) < deviations)
+    assert_found(final, most=5.0)
+
+
+def test_paused_it_learns_nothing_and_reset_it_knows_nothing() -> None:
+    simulator = simulate_links(make_motion())
+    chain = make_link_chain()
+    drive_links(chain, simulator, 0.0, 5.0)
+    before = estimate_of(chain)
+    chain.pause(True)
+    drive_links(chain, simulator, 5.0, 7.0)
+    assert estimate_of(chain).mode == "paused"
+    np.testing.assert_array_equal(estimate_of(chain).values, before.values)
+    chain.pause(False)
+    chain.reset()
+    assert estimate_of(chain).mode == "waiting"
+    np.testing.assert_allclose(estimate_of(chain).values, before.model.prior, atol=1e-9)
+    drive_links(chain, simulator, 7.0, 19.0)
+    assert_found(estimate_of(chain))
+
+
+def test_two_recordings_add_up() -> None:
+    first, second = (simulate_links(make_motion(seed), seed) for seed in (1, 2))
+    apart: list[LinkChain] = []
+    for simulator in (first, second):
+        chain = make_link_chain()
+        drive_links(chain, simulator, 0.0, 10.0)
+        apart.append(chain)
+    alone = np.sqrt(np.diag(estimate_of(apart[0]).covariance))
+    left, right = (chain.estimator for chain in apart)
+    assert left is not None
+    assert right is not None
+    left.add(right)
+    together = estimate_of(apart[0])
+    assert np.all(np.sqrt(np.diag(together.covariance)) < alone)
+    assert_found(together)
+
+
+def test_puma_with_all_its_joints_on_a_base_sensor() -> None:
+    """Six joints, 41 base parameters and no effort at all in the messages."""
+    poses = np.random.default_rng(0).uniform(-1.2, 1.2, (9, 6))
+    motion = MinimumJerk(poses, [0.8] * 8)
+    simulator = Simulator(PUMA, "ft_sensor", motion, SensorModel(velocity_noise=0.0))
+    chain = make_link_chain(PUMA, source="base_wrench", effort_unit="")
+    for a, b in itertools.pairwise(np.linspace(0.0, motion.duration, 9).tolist()):
+        chain.push_joints(simulator.joints(a, b))
+        chain.push_base_wrenches(simulator.base_wrenches(a, b))
+        chain.process()
+    estimate = estimate_of(chain)
+    assert estimate.base.rank == 41 + 6 - 1
+    errors = (estimate.values - estimate.model.prior) / estimate.model.prior_deviations
+    assert np.abs(errors).max() < 1e-4
