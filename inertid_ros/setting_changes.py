@@ -5,7 +5,7 @@ from __future__ import annotations
 IMMEDIATE = ("estimate_rate", "save_directory")
 """Take effect at once."""
 
-FIXED = ("estimators", "autostart", "output_reliability", "links.source")
+FIXED = ("estimators", "autostart", "output_reliability", "load.source", "links.source")
 """Are read when the node is configured, and rejected later."""
 
 

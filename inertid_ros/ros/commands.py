@@ -63,6 +63,8 @@ class Commands:
         forgotten = []
         if self._identification.load is not None:
             forgotten.append("the load and the sensor's bias are forgotten; the tool is kept")
+        if self._identification.payload is not None:
+            forgotten.append("the load is forgotten")
         if self._identification.links is not None:
             forgotten.append("what was learned of the links is forgotten")
         return "; ".join(forgotten)

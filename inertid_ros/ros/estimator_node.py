@@ -132,7 +132,7 @@ class EstimatorNode(LifecycleNode):
         publishers = Publishers(self, settings.output_reliability)
         self._diagnostics = publishers.create(DiagnosticArray, "/diagnostics")
         wanted = settings.estimators
-        self._load_outputs = LoadOutputs(publishers) if "load" in wanted else None
+        self._load_outputs = LoadOutputs(publishers, settings.load.source) if "load" in wanted else None
         self._link_outputs = LinkOutputs(publishers, settings.links.source) if "links" in wanted else None
         return publishers
 
@@ -199,19 +199,23 @@ class EstimatorNode(LifecycleNode):
     def _publish_samples(self) -> None:
         if self._identification is None:
             return
-        load, links = self._identification.process()
+        load, payload, links = self._identification.process()
         if load is not None and self._load_outputs is not None and self._identification.load is not None:
             self._report.note_use("load", time.monotonic())
             self._load_outputs.publish_wrenches(self._identification.load.sensor_frame, load)
             for event in load.events:
                 self.get_logger().info(event.message)
+        carrier = self._identification.payload
+        if payload is not None and self._load_outputs is not None and carrier is not None and carrier.chain is not None:
+            self._report.note_use("load", time.monotonic())
+            self._load_outputs.publish_efforts(carrier.chain.model, payload)
         session = self._identification.links
         if links is not None and self._link_outputs is not None and session is not None and session.model is not None:
             self._report.note_use("links", time.monotonic())
             self._link_outputs.publish_samples(session.model, session.base_frame, links)
 
     def _publish_load(self) -> None:
-        session = None if self._identification is None else self._identification.load
+        session = None if self._identification is None else self._identification.load or self._identification.payload
         estimate = session.estimate() if self._active and session is not None else None
         if estimate is not None and self._load_outputs is not None:
             self._load_outputs.publish_estimate(estimate, self._marker_lifetime)

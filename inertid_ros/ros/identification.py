@@ -14,6 +14,7 @@ from inertid_ros.ros.decode import joint_decoder
 from inertid_ros.ros.link_session import LinkSession
 from inertid_ros.ros.load_session import LoadSession
 from inertid_ros.ros.node_health import NodeHealth
+from inertid_ros.ros.payload_session import PayloadSession
 from inertid_ros.ros.robot_source import RobotSource
 from inertid_ros.setting_changes import restarts_identification
 
@@ -22,7 +23,8 @@ class Identification:
     """Load and links, or one of them. Joint states are decoded once for both.
 
     Attributes:
-        load: the session of the load, or None if that is not asked for.
+        load: the session of the load on a wrist sensor, or None if that is not asked for.
+        payload: the session of the load known by efforts, likewise.
         links: the session of the links, likewise.
     """
 
@@ -46,11 +48,14 @@ class Identification:
         self._joint_count = 0
         self._newest_joint = 0
         wanted = settings.estimators
-        self.load = LoadSession(settings, self._source, health, log) if "load" in wanted else None
+        by_effort = settings.load.source == "effort"
+        self.load = None if by_effort or "load" not in wanted else LoadSession(settings, self._source, health, log)
+        self.payload = PayloadSession(settings, self._source, health, log) if by_effort and "load" in wanted else None
         self.links = LinkSession(settings, self._source, health, log) if "links" in wanted else None
-        self._sessions: dict[str, LoadSession | LinkSession] = {}
-        if self.load is not None:
-            self._sessions["load"] = self.load
+        self._sessions: dict[str, LoadSession | PayloadSession | LinkSession] = {}
+        carried = self.load or self.payload
+        if carried is not None:
+            self._sessions["load"] = carried
         if self.links is not None:
             self._sessions["links"] = self.links
 
@@ -67,7 +72,9 @@ class Identification:
         names = list(changed)
         self._source.use_file(settings.urdf)
         for name, session in self._sessions.items():
-            session.change_settings(settings, any(restarts_identification(changed, name) for changed in names))
+            concerned = [name, "links"] if session is self.payload else [name]
+            restart = any(restarts_identification(one, owner) for one in names for owner in concerned)
+            session.change_settings(settings, restart)
 
     # Data
 
@@ -76,13 +83,14 @@ class Identification:
         self._joint_count += 1
         self._joint_states.add(data)
 
-    def process(self) -> tuple[LoadOutput | None, LinkOutput | None]:
-        """Carry what has arrived through the chains; None where nothing came out."""
+    def process(self) -> tuple[LoadOutput | None, LinkOutput | None, LinkOutput | None]:
+        """Carry what has arrived through the chains of load, payload and links; None where nothing came out."""
         joints = self._joint_states.take()
         if joints:
             self._newest_joint = int(joints[-1].stamps[-1])
         load = None if self.load is None else self.load.process(joints)
-        return load, None if self.links is None else self.links.process(joints)
+        payload = None if self.payload is None else self.payload.process(joints)
+        return load, payload, None if self.links is None else self.links.process(joints)
 
     # What the diagnostics ask for
 
@@ -145,7 +153,7 @@ class Identification:
         return [result for result in results if isinstance(result, Path)], refusals
 
 
-def _save(session: LoadSession | LinkSession) -> Path | str:
+def _save(session: LoadSession | PayloadSession | LinkSession) -> Path | str:
     """Return where a session wrote what it knows, or why it knows nothing."""
     try:
         return session.save()

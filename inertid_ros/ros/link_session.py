@@ -20,6 +20,7 @@ from inertid_ros.ros.decode import wrench_decoder
 from inertid_ros.ros.node_health import NodeHealth
 from inertid_ros.ros.robot_source import SOURCE, RobotSource
 from inertid_ros.ros.saving import Usage, make_links_provenance, save_links
+from inertid_ros.static_file import read_static_file
 
 
 class LinkSession(ChainSession):
@@ -74,7 +75,9 @@ class LinkSession(ChainSession):
         self.chain = None
         if self._source.robot is None:
             return
-        chain = LinkChain(self._source.robot, self._settings)
+        path = self._settings.links.static_file
+        static = read_static_file(Path(path).expanduser()) if path else None
+        chain = LinkChain(self._source.robot, self._settings, static)
         self._health.end(SOURCE, "unusable_arm")
         chain.pause(self._paused)
         self.chain = chain

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from visualization_msgs.msg import MarkerArray
 
+from inertid_ros.core.link_model import LinkModel
+from inertid_ros.core.link_records import LinkOutput
 from inertid_ros.core.load_chain import LoadEstimate, LoadOutput
 from inertid_ros.core.records import FloatArray
-from inertid_ros.ros.encode import WrenchEncoder
+from inertid_ros.ros.encode import EffortEncoder, WrenchEncoder
 from inertid_ros.ros.markers import MarkerPainter
 from inertid_ros.ros.messages import (
     covariance_message,
@@ -24,22 +27,25 @@ from inertid_ros.ros.publishers import Publishers
 class LoadOutputs:
     """The load, its wrenches and its markers."""
 
-    def __init__(self, publishers: Publishers) -> None:
-        """Create the publishers."""
+    def __init__(self, publishers: Publishers, source: str) -> None:
+        """Create the publishers that belong to a source: wrench or effort."""
         self._inertia = publishers.create(InertiaStamped, "~/load/inertia")
         self._parameters = publishers.create(Float64MultiArray, "~/load/parameters")
         self._covariance = publishers.create(Float64MultiArray, "~/load/covariance")
-        self._predicted = publishers.create_for_samples(WrenchStamped, "~/load/wrench_predicted")
-        self._residual = publishers.create_for_samples(WrenchStamped, "~/load/wrench_residual")
+        kind, what = (WrenchStamped, "wrench") if source == "wrench" else (JointState, "effort")
+        self._predicted = publishers.create_for_samples(kind, f"~/load/{what}_predicted")
+        self._residual = publishers.create_for_samples(kind, f"~/load/{what}_residual")
         self._markers = publishers.create(MarkerArray, "~/markers")
         self._encoder = WrenchEncoder("")
         self._frame = ""
+        self._efforts = EffortEncoder(())
+        self._model: LinkModel | None = None
         self._newest: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def withheld(self) -> int:
         """How many wrenches were not published because they were not finite."""
-        return self._encoder.withheld
+        return self._encoder.withheld + self._efforts.withheld
 
     def publish_wrenches(self, frame: str, output: LoadOutput) -> None:
         """Publish prediction and residual of each wrench, at its stamp."""
@@ -49,6 +55,17 @@ class LoadOutputs:
             for message in self._encoder.encode(output.stamps, wrenches):
                 publisher.publish(message)
         self._newest = output.predicted[-1], output.residual[-1]
+
+    def publish_efforts(self, model: LinkModel, output: LinkOutput) -> None:
+        """Publish prediction and residual of each joint state's efforts, of arm and load together."""
+        if model is not self._model:
+            self._efforts, self._model = EffortEncoder(model.arm.joint_names), model
+        part = slice(-len(model.arm.joint_names), None)
+        predicted, usable = output.predicted[:, part], output.usable[:, part]
+        for message in self._efforts.encode(output.stamps, predicted):
+            self._predicted.publish(message)
+        for message in self._efforts.encode(output.stamps, output.measured[:, part] - predicted, usable):
+            self._residual.publish(message)
 
     def publish_estimate(self, estimate: LoadEstimate, lifetime: float) -> None:
         """Publish what is known of the load; markers live for `lifetime` seconds."""

@@ -71,7 +71,7 @@ class Report:
         statuses = [input_status(name, source, troubles, rate) for source, rate in rates.items()]
         others = ["robot_description", "output"]
         others += [] if identification.load is None else ["tool"]
-        others += [] if identification.links is None else ["effort"]
+        others += [] if identification.links is None and identification.payload is None else ["effort"]
         statuses += [input_status(name, source, troubles) for source in others]
         statuses += self._sum_up(identification, name, now)
         return diagnostics_message(self._now(), statuses)
@@ -80,8 +80,9 @@ class Report:
         """What is known of load and links; what is new among their findings is logged."""
         statuses: list[DiagnosticStatus] = []
         findings: tuple[Finding, ...] = ()
-        if identification.load is not None:
-            load = identification.load.estimate()
+        carried = identification.load or identification.payload
+        if carried is not None:
+            load = carried.estimate()
             body = None if load is None else known_body(load)
             statuses.append(load_status(name, load, body, now - self._used["load"]))
             findings += () if load is None else load.findings

@@ -1,0 +1,88 @@
+"""A load without a wrist sensor in a real graph: an identified arm, efforts in, the load out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rclpy.lifecycle import TransitionCallbackReturn
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+from support.bench import Bench
+
+from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.link_full_set import complete_links
+from inertid_ros.core.robot import Robot
+from inertid_ros.core.settings import Settings
+from inertid_ros.links_file import LinksProvenance, collect_links, write_links
+from inertid_ros.sim.scenario import build_simulator, read_load, read_urdf
+from inertid_ros.sim.scenario_settings import ScenarioSettings
+
+SCENARIO: dict[str, Any] = {"robot": "ddarm", "motion": "paper_link_moves", "tachometer": True, "effort": True}
+RIGID = {"links.viscous": False, "links.coulomb": False, "links.rotor_inertia": False, "links.offset": False}
+
+
+@pytest.fixture(scope="module")
+def arm_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The DDArm without a load, as ~/save writes it."""
+    settings = Settings.from_flat({"links.effort_unit": "newton_metre", **RIGID})
+    chain = LinkChain(Robot.from_urdf(read_urdf("ddarm")), settings)
+    chain.push_joints(build_simulator(ScenarioSettings(**SCENARIO, load="none")).joints(0.0, 20.0))
+    chain.process()
+    estimate = chain.estimate()
+    assert estimate is not None
+    path = tmp_path_factory.mktemp("arm") / "links.yaml"
+    provenance = LinksProvenance("ab" * 32, "", (0.0, 0.0, -9.80665), 1, 2, 3, 0)
+    write_links(path, collect_links(provenance, settings.links, estimate, complete_links(estimate)))
+    return path
+
+
+def start(bench: Bench, arm: Path | str, state: str = "active", **settings: Any) -> Any:
+    given: dict[str, Any] = {
+        "load.source": "effort",
+        "load.arm_file": str(arm),
+        "load.sensor_frame": "ft_sensor",
+        "links.effort_unit": "newton_metre",
+        **RIGID,
+        **settings,
+    }
+    return bench.start(state, estimators=["load"], **{name.replace(".", "__"): value for name, value in given.items()})
+
+
+def test_a_load_is_weighed_by_efforts(bench: Bench, arm_file: Path, tmp_path: Path) -> None:
+    bench.simulate(**SCENARIO, load="bar")
+    node = start(bench, arm_file, save_directory=str(tmp_path))
+    assert "/wrench" not in {subscription.topic_name for subscription in node.subscriptions}
+    types = {publisher.topic_name: publisher.msg_type for publisher in node.publishers}
+    assert types["/inertid/load/effort_predicted"] is JointState
+    assert "/inertid/load/wrench_predicted" not in types
+    bench.describe(read_urdf("ddarm"))
+    bench.feed(14.0)
+    bench.received["load/parameters"].clear()
+    assert bench.spin_until(lambda: bool(bench.received["load/parameters"]))
+    found = np.array(bench.newest("load/parameters").data)[:10]
+    truth = read_load("bar")
+    assert truth is not None
+    deviation = np.sqrt(np.array(bench.newest("load/covariance").data).reshape(10, 10)[0, 0])
+    assert abs(found[0] - truth[0]) < max(4.0 * deviation, 0.02 * truth[0])
+    assert deviation < 0.2
+    bench.assert_all_finite()
+    assert bench.call(Trigger, "inertid/reset", Trigger.Request()).success
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"load.arm_file": ""}, "load.arm_file"),
+        ({"load.arm_file": "nowhere.yaml"}, "cannot be read"),
+        ({"links.effort_unit": ""}, "links.effort_unit"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_a_reason(
+    bench: Bench, arm_file: Path, changes: dict[str, Any], words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    node = start(bench, arm_file, "unconfigured", **changes)
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    assert words in capfd.readouterr().err
