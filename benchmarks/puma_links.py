@@ -69,12 +69,15 @@ class PumaRun(NamedTuple):
     """One run.
 
     Attributes:
+        parameters: rms error of the links' base parameters that a base sensor sees, in units of the standard deviations
+            of the first run from the base wrench; NaN where there was none.
         links: relative rms error of what the links need of the efforts of a motion never used.
         efforts: relative rms error of the efforts of that motion, with friction; NaN where none were learned.
         friction: relative rms error of the viscous and Coulomb friction of all joints; NaN where none was learned.
         covered: share of the base parameters whose 95 % interval holds the truth.
     """
 
+    parameters: float
     links: float
     efforts: float
     friction: float
@@ -83,9 +86,14 @@ class PumaRun(NamedTuple):
 
 def run_puma(case: PumaCase, seed: int, duration: float = 30.0) -> PumaRun:
     """Learn in one causal pass over a multisine drawn from the seed, then predict another."""
-    motion = _make_motion(seed, duration)
-    friction = FRICTION if case.has_friction else JointFriction(0.0, 0.0, 0.0, np.zeros(6)).for_joints(6)
+    friction = FRICTION if case.has_friction else JointFriction().for_joints(6)
     truth = WEIGHTS[:, None] * links_of(_robot())
+    estimate = _learn(case, seed, duration, friction, truth)
+    return _judge(case, estimate, truth.ravel(), friction)
+
+
+def _learn(case: PumaCase, seed: int, duration: float, friction: JointFriction, truth: FloatArray) -> LinkEstimate:
+    motion = _make_motion(seed, duration)
     simulator = Simulator(URDF, "ft_sensor", motion, SENSORS, seed=seed, friction=friction, links=truth)
     links = LinksSettings(
         source=case.source,
@@ -103,7 +111,7 @@ def run_puma(case: PumaCase, seed: int, duration: float = 30.0) -> PumaRun:
     chain.process()
     estimate = chain.estimate()
     assert estimate is not None
-    return _judge(case, estimate, truth.ravel(), friction)
+    return estimate
 
 
 def _judge(case: PumaCase, estimate: LinkEstimate, truth: FloatArray, friction: JointFriction) -> PumaRun:
@@ -112,7 +120,11 @@ def _judge(case: PumaCase, estimate: LinkEstimate, truth: FloatArray, friction: 
     full[base.columns] = estimate.values
     path, regressor = _test_motion()
     needed, found = regressor @ truth, regressor @ full[unknowns.inertial]
-    in_error = efforts = float("nan")
+    parameters = in_error = efforts = float("nan")
+    if case.source != "effort":
+        combination, deviations = _reference()
+        errors = combination @ (full[unknowns.inertial] - truth) / deviations
+        parameters = float(np.sqrt(np.mean(errors**2)))
     if case.source != "base_wrench":
         drives = _drives_of(full, unknowns)
         efforts = _relate(needed + friction.efforts(path), found + drives.efforts(path))
@@ -122,7 +134,7 @@ def _judge(case: PumaCase, estimate: LinkEstimate, truth: FloatArray, friction: 
     every = _all_unknowns(unknowns, truth, friction)
     errors = estimate.values - base.combination @ every
     inside = np.abs(errors) < 1.96 * np.sqrt(np.diag(estimate.covariance))
-    return PumaRun(_relate(needed, found), efforts, in_error, float(np.mean(inside)))
+    return PumaRun(parameters, _relate(needed, found), efforts, in_error, float(np.mean(inside)))
 
 
 def _all_unknowns(unknowns: LinkUnknowns, links: FloatArray, friction: JointFriction) -> FloatArray:
@@ -146,6 +158,17 @@ def _drives_of(full: FloatArray, unknowns: LinkUnknowns) -> JointFriction:
 @cache
 def _robot() -> Robot:
     return Robot.from_urdf(URDF)
+
+
+@cache
+def _reference() -> tuple[FloatArray, FloatArray]:
+    """Links' base parameters that a base sensor tells from its offsets, (B, 60), and their standard deviations."""
+    truth = WEIGHTS[:, None] * links_of(_robot())
+    estimate = _learn(CASES[0], 0, 30.0, JointFriction().for_joints(6), truth)
+    part = estimate.model.unknowns.inertial
+    combination = estimate.base.combination
+    of_links = ~np.any(combination[:, part.stop :], axis=1)
+    return combination[of_links, part], np.sqrt(np.diag(estimate.covariance))[of_links]
 
 
 @cache

@@ -37,27 +37,22 @@ class JointNames:
 def rename_joints(names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """Names of a message as the URDF has them.
 
-    If none is known, and names of both would be equal but for one prefix each that ends in `_` or `/` (`fer_joint1` and
-    `panda_joint1`), that prefix is exchanged. All names must be found then, or none is changed.
+    If none is known, and names of both would be equal but for one prefix each that is empty or ends in `_` or `/`
+    (`fer_joint1` and `panda_joint1`, `left_elbow_joint` and `elbow_joint`), that prefix is exchanged. There must be
+    exactly one way in which all names are found then (there are two if the URDF has two such arms), or none is changed.
     """
     if any(name in known for name in names) or not names:
         return tuple(names)
-    old = _shared_prefix(names)
-    for new in {_prefix(name) for name in known}:
-        renamed = tuple(new + name[len(old) :] for name in names)
-        if all(name in known for name in renamed):
-            return renamed
-    return tuple(names)
-
-
-def _shared_prefix(names: Sequence[str]) -> str:
     first, last = min(names), max(names)
-    length = next(
+    shared = next(
         (place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first)
     )
-    return _prefix(first[:length])
+    prefixes = {prefix for name in known for prefix in _prefixes(name)}
+    ways = {tuple(new + name[len(old) :] for name in names) for old in _prefixes(first[:shared]) for new in prefixes}
+    found = [way for way in ways if all(name in known for name in way)]
+    return found[0] if len(found) == 1 else tuple(names)
 
 
-def _prefix(name: str) -> str:
-    """All up to the last `_` or `/`."""
-    return name[: max(name.rfind("_"), name.rfind("/")) + 1]
+def _prefixes(name: str) -> list[str]:
+    """All beginnings of a name that end in `_` or `/`, and the empty one."""
+    return ["", *(name[: place + 1] for place, letter in enumerate(name) if letter in "_/")]

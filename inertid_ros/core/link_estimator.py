@@ -28,7 +28,6 @@ _WHITE_BLOCKS = 10.0
 """That the noise is white counts as much as so many blocks."""
 _FIRST_GUESS = 0.05
 """Rows are first taken to be wrong by so much of what is measured; what is left of them soon overrules that."""
-_GUESS_WORTH = 0.05
 _ITERATIONS = 3
 
 
@@ -166,7 +165,8 @@ class LinkEstimator:
         repeats = self._repeats()
         rough = _FIRST_GUESS**2 * self._squares / np.maximum(self._rows, 1)
         worth = np.maximum(self._rows / repeats - freedom, 0.0)
-        variances = (_GUESS_WORTH * rough + left / repeats) / (_GUESS_WORTH + worth) + self._floors**2
+        guess = 1.0 / (1.0 + worth) ** 2
+        variances = (guess * rough + left / repeats) / (guess + worth) + self._floors**2
         count = np.maximum(self._rows, 1)
         rms, measured = np.sqrt(left / count), np.sqrt(self._squares / count)
         return LinkSolution(values, total, variances, repeats, self._rows.copy(), rms, measured)
