@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from inertid_ros.core.chain_of_turns import ChainOfTurns
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot import FramePath, rotation_to_vertical
-
-_CHUNK = 256
-"""So many samples have their rows prepared, since to make a view of a row costs as much as to copy it."""
 
 
 class SensorMotion(NamedTuple):
@@ -35,7 +33,7 @@ class SensorAcceleration(NamedTuple):
 
 
 class SensorKinematics:
-    """Forward kinematics of one frame, sample by sample through pinocchio.
+    """Forward kinematics of one frame: single samples through pinocchio, many at once through `ChainOfTurns`.
 
     The model is turned so that its z axis is opposite to gravity: the last row of the sensor's rotation matrix, times
     -|g|, is then gravity in the sensor frame. The arrays that pinocchio computes into are held as views, so a sample
@@ -56,22 +54,15 @@ class SensorKinematics:
         self._vertical = self._data.oMi[last].rotation[2]
         self._twist = self._data.v[last].vector
         self._spatial_acceleration = self._data.a[last].vector
-        self._coordinates = np.zeros((_CHUNK, 2, self._joints + 1))
-        self._positions, self._velocities = self._coordinates[:, 0, :-1], self._coordinates[:, 1, :-1]
-        self._motion = np.empty((_CHUNK, 9))
-        self._rows = [(c[0], c[1], m[:6], m[6:]) for c, m in zip(self._coordinates, self._motion, strict=True)]
-        self._q, self._v = self._coordinates[0]
-        self._single_position, self._single_velocity = self._positions[:1], self._velocities[:1]
+        self._chain = ChainOfTurns(self._model, path.is_angle)
+        self._q, self._v = np.zeros((2, self._joints + 1))
+        self._single_position, self._single_velocity = self._q[None, :-1], self._v[None, :-1]
 
     def compute(self, positions: FloatArray, velocities: FloatArray) -> SensorMotion:
         """Velocity and gravity of the sensor for (N, n) joint positions and velocities."""
-        count = len(positions)
-        motion = np.empty((count, 9))
-        for start in range(0, count, _CHUNK):
-            part = slice(start, start + _CHUNK)
-            motion[part] = self._compute_chunk(positions[part], velocities[part])
-        motion[:, 6:] *= self._scale
-        return SensorMotion(motion[:, :6], motion[:, 6:])
+        motion = self._chain.compute(positions, velocities)
+        motion[6:] *= self._scale[:, None]
+        return SensorMotion(motion[:6].T, motion[6:].T)
 
     def compute_one(self, position: FloatArray, velocity: FloatArray, twist: FloatArray, gravity: FloatArray) -> None:
         """The same for a single sample, (1, n) and (1, n), into (6,) and (3,)."""
@@ -80,19 +71,6 @@ class SensorKinematics:
         pin.forwardKinematics(self._model, self._data, self._q, self._v)
         twist[...] = self._twist
         np.multiply(self._vertical, self._scale, gravity)
-
-    def _compute_chunk(self, positions: FloatArray, velocities: FloatArray) -> FloatArray:
-        """Twist and vertical side by side, (N, 9), for at most as many samples as have their rows prepared."""
-        count = len(positions)
-        self._positions[:count] = positions
-        self._velocities[:count] = velocities
-        forward, model, data = pin.forwardKinematics, self._model, self._data
-        twist, vertical = self._twist, self._vertical
-        for q, v, twist_row, vertical_row in self._rows[:count]:
-            forward(model, data, q, v)
-            twist_row[...] = twist
-            vertical_row[...] = vertical
-        return self._motion[:count]
 
     def compute_with_accelerations(
         self, positions: FloatArray, velocities: FloatArray, accelerations: FloatArray

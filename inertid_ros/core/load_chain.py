@@ -153,31 +153,32 @@ class LoadChain:
         """Append the predictions for a stretch, in pieces (N, 6), and the events; estimates are updated on the way."""
         picked = self._pick_slots(stretch.stamps)
         regressors, rows = self._rows.process(stretch, picked)
+        features = regressors.dot(self._rows.feature_map)
         done = 0
         for position, row in zip(picked, rows, strict=True):
             if done < position:
-                predictions.append(self._predict(stretch, regressors, done, position))
+                predictions.append(self._predict(stretch, features, done, position))
             done = position
             restart, event = self._take_row(stretch.times.item(position), row)
             if event is not None:
                 events.append(event)
             if restart:
                 self._rows.start_anew()
-                predictions.append(self._predict(stretch, regressors, position, position + 1))
+                predictions.append(self._predict(stretch, features, position, position + 1))
                 if position + 1 < len(stretch.stamps):
                     self._slot = stretch.stamps.item(position) // SLOT
                     self._process_stretch(stretch.rest(position + 1), predictions, events)
                 return
-        predictions.append(self._predict(stretch, regressors, done, len(regressors)))
+        predictions.append(self._predict(stretch, features, done, len(features)))
 
-    def _predict(self, stretch: Stretch, regressors: FloatArray, start: int, stop: int) -> FloatArray:
+    def _predict(self, stretch: Stretch, features: FloatArray, start: int, stop: int) -> FloatArray:
         """Predict the samples of one slot, (N, 6), and measure noise on them."""
         starts_anew, stamps, _, positions, _, wrenches = stretch
         if stop - start < len(stamps):
             part = slice(start, stop)
-            stamps, positions, wrenches, regressors = stamps[part], positions[part], wrenches[part], regressors[part]
+            stamps, positions, wrenches, features = stamps[part], positions[part], wrenches[part], features[part]
         self._noise.process(stamps, positions, wrenches, starts_anew and start == 0)
-        predicted: FloatArray = regressors.dot(self._map)
+        predicted: FloatArray = features.dot(self._map)
         return predicted
 
     def _pick_slots(self, stamps: IntArray) -> list[int]:
@@ -202,8 +203,8 @@ class LoadChain:
         return restart, event
 
     def _build_map(self) -> None:
-        """Make the (F, 6) matrix that predicts wrenches from regressors with the present estimate."""
-        self._map = self._rows.feature_map.dot(build_prediction_map(self._estimator.unknowns))
+        """Make the (13, 6) matrix that predicts wrenches from features with the present estimate."""
+        self._map = build_prediction_map(self._estimator.unknowns)
 
     def estimate(self) -> LoadEstimate:
         """All that is known by now."""

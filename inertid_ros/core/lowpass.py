@@ -12,11 +12,15 @@ from scipy.linalg.lapack import dtbtrs
 
 from inertid_ros.core.records import FloatArray
 
+_SMALLEST = 1e-100
+"""A product of decays that is smaller is not divided by."""
+
 
 def filter_block(cutoff: float, steps: FloatArray, inputs: FloatArray, before: FloatArray) -> FloatArray:
     """Filter many channels over a block at once.
 
-    It is a bidiagonal system, solved by LAPACK with all channels as right-hand sides.
+    With R_k the product of the r up to k, y_k / R_k is a running sum of c (u_k + u_(k-1)) / R_k. Where steps are so
+    long or so many that R_k vanishes or changes its sign, LAPACK solves the bidiagonal system instead.
 
     Args:
         cutoff: l [rad/s].
@@ -31,6 +35,13 @@ def filter_block(cutoff: float, steps: FloatArray, inputs: FloatArray, before: F
     gains = scaled / (2.0 + scaled)
     decays = 1.0 - 2.0 * gains
     sums = inputs[1:] + inputs[:-1]
+    products = np.multiply.accumulate(decays)
+    if decays.min() > 0.0 and products[-1] > _SMALLEST:
+        sums *= (gains / products)[:, None]
+        sums[0] += before
+        np.add.accumulate(sums, axis=0, out=sums)
+        sums *= products[:, None]
+        return sums
     sums *= gains[:, None]
     sums[0] += decays[0] * before
     band = np.ones((2, len(steps)))

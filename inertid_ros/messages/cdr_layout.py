@@ -46,14 +46,15 @@ class Layout:
         """Tell whether a message differs from the one learnt from in nothing but stamp, numbers and gaps."""
         return len(data) == self.dtype.itemsize and int.from_bytes(data, "little") & self.mask == self.fixed
 
-    def matches_all(self, messages: Sequence[bytes]) -> bool:
-        """Tell the same of all messages at once."""
+    def view_all(self, messages: Sequence[bytes]) -> Records | None:
+        """View messages as records, None if one of them does not match."""
         size = self.dtype.itemsize
         if set(map(len, messages)) != {size}:
-            return False
-        table = np.frombuffer(b"".join(messages), dtype=np.uint8).reshape(-1, size)
+            return None
+        data = b"".join(messages)
+        table = np.frombuffer(data, dtype=np.uint8).reshape(-1, size)
         fixed, mask = (np.frombuffer(bits.to_bytes(size, "little"), dtype=np.uint8) for bits in (self.fixed, self.mask))
-        return not np.any((table ^ fixed) & mask)
+        return None if np.any((table ^ fixed) & mask) else np.frombuffer(data, dtype=self.dtype)
 
 
 class LayoutReader:

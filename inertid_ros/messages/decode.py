@@ -60,8 +60,10 @@ class StreamDecoder(Generic[Block]):
         """Take serialised messages; those that all look alike are compared at once."""
         self._end_run()
         layout = self._layouts.get(len(messages[0])) if messages else None
-        if layout is not None and layout.matches_all(messages):
-            self._layout, self._run = layout, list(messages)
+        records = None if layout is None else layout.view_all(messages)
+        if layout is not None and records is not None:
+            self._layout = layout
+            self._blocks.append(self._from_records(layout, records))
             return
         for data in messages:
             self.add(data)

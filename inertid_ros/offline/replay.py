@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import compress, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Protocol
 
@@ -155,19 +156,21 @@ class Replay:
         block, that would forget the wrenches from before: there, messages are taken in their order.
         """
         name = self._plan.topics.joint_states
-        joint_messages = [message for message in block if message[0].topic == name]
-        wrench_messages = [message for message in block if message[0].topic != name]
-        joints = _decode(self._joints, joint_messages)
-        wrenches = _decode(self._wrenches, wrench_messages)
-        self._watch(0, joints, joint_messages)
-        self._watch(1, wrenches, wrench_messages)
+        sources, times, data = zip(*block, strict=True)
+        is_joint = [source.topic == name for source in sources]
+        is_wrench = [not value for value in is_joint]
+        joints = _decode(self._joints, list(compress(data, is_joint)))
+        wrenches = _decode(self._wrenches, list(compress(data, is_wrench)))
+        self._watch(0, joints, list(compress(times, is_joint)))
+        self._watch(1, wrenches, list(compress(times, is_wrench)))
         if self._goes_back(0, joints) | self._goes_back(1, wrenches):
-            for is_joint, run in groupby(block, key=lambda message: message[0].topic == name):
-                if is_joint:
-                    for joint_block in _decode(self._joints, list(run)):
+            for takes_joints, run in groupby(zip(is_joint, data, strict=True), key=itemgetter(0)):
+                messages = [message for _, message in run]
+                if takes_joints:
+                    for joint_block in _decode(self._joints, messages):
                         self._chain.push_joints(joint_block)
                 else:
-                    yield from self._push_wrenches(_decode(self._wrenches, list(run)))
+                    yield from self._push_wrenches(_decode(self._wrenches, messages))
             return
         for joint_block in joints:
             self._seen_joints.update(joint_block.names)
@@ -193,10 +196,10 @@ class Replay:
         within = any(bool((block.stamps[1:] < block.stamps[:-1]).any()) for block in blocks)
         return within or bool(firsts.min() < before)
 
-    def _watch(self, index: int, blocks: Sequence[JointBlock | WrenchBlock], messages: list[RawMessage]) -> None:
+    def _watch(self, index: int, blocks: Sequence[JointBlock | WrenchBlock], times: list[int]) -> None:
         stamps = [block.stamps for block in blocks]
-        if sum(map(len, stamps)) == len(messages) and messages:
-            self._watches[index].take(np.concatenate(stamps), np.array([time for _, time, _ in messages]))
+        if sum(map(len, stamps)) == len(times) and times:
+            self._watches[index].take(np.concatenate(stamps), np.array(times))
 
     def finish(self) -> Trace:
         """All that is known at the end.
@@ -316,9 +319,10 @@ def _find_frame(bag: Bag, topics: Topics) -> str:
         raise RecordingError(f"bag '{bag.path}': the first message on {topics.wrench} is unreadable: {error}") from None
 
 
-def _decode(decoder: StreamDecoder[Block], messages: list[RawMessage]) -> list[Block]:
+def _decode(decoder: StreamDecoder[Block], messages: list[bytes]) -> list[Block]:
     """Blocks of the messages of one topic; those of several publishers, which differ in length, one after the other."""
-    data = [message[2] for message in messages]
-    for length in dict.fromkeys(map(len, data)):
-        decoder.add_all([item for item in data if len(item) == length])
+    lengths = dict.fromkeys(map(len, messages))
+    for length in lengths:
+        alike = messages if len(lengths) == 1 else [message for message in messages if len(message) == length]
+        decoder.add_all(alike)
     return decoder.take()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from inertid_ros.core.lowpass import LowPass
+from inertid_ros.core.lowpass import LowPass, filter_block
 
 
 def test_follows_the_differential_equation_on_irregular_steps() -> None:
@@ -42,3 +42,15 @@ def test_constant_input_is_reached(cutoff: float) -> None:
     one = LowPass(cutoff)
     one.start(np.ones(1), np.zeros(1))
     assert one.filter(np.full(20_000, 2e-3), np.ones((20_000, 1)))[-1, 0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("step", [1e-3, 0.02, 0.04, 0.1])
+def test_long_steps_and_long_blocks_follow_the_recursion(step: float) -> None:
+    """Decays close to one, that vanish in a block, that are zero, and that are negative."""
+    rng = np.random.default_rng(2)
+    steps, inputs = np.full(2000, step), rng.normal(size=(2001, 3))
+    gain = 50.0 * step / (2.0 + 50.0 * step)
+    expected = [np.ones(3)]
+    for now, before in zip(inputs[1:], inputs[:-1], strict=True):
+        expected.append((1.0 - 2.0 * gain) * expected[-1] + gain * (now + before))
+    np.testing.assert_allclose(filter_block(50.0, steps, inputs, np.ones(3)), expected[1:], atol=1e-12)
