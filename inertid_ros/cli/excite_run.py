@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from inertid_ros.cli.progress_bar import ProgressBar
 from inertid_ros.core.errors import FileAccessError, FileFormatError, InertidError, RobotDescriptionError, SettingError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot import FramePath, Robot
@@ -68,18 +68,9 @@ def _design(options: argparse.Namespace, console: Console) -> None:
 def _search(
     information: LoadInformation, limits: MotionLimits, options: argparse.Namespace, console: Console
 ) -> WindowedSines:
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("comparing motions", total=None)
-        search = MotionSearch(
-            information,
-            limits,
-            options.duration,
-            options.candidates,
-            lambda count: progress.advance(task, count),
-        )
-        progress.update(task, total=search.candidates)
-        return search.run()
+    search = MotionSearch(information, limits, options.duration, options.candidates)
+    with ProgressBar("comparing motions", search.candidates, "motions", console) as progress:
+        return search.run(on_progress=progress.advance)
 
 
 def make_table(

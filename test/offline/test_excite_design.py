@@ -117,8 +117,8 @@ def test_motors_that_cannot_hold_the_arm_are_reported(information: LoadInformati
 
 def test_same_seed_gives_the_same_motion(information: LoadInformation, limits: MotionLimits) -> None:
     counts: list[int] = []
-    search = MotionSearch(information, limits, 2.0, 1000, counts.append)
-    first, again = search.run(3), MotionSearch(information, limits, 2.0, 1000).run(3)
+    search = MotionSearch(information, limits, 2.0, 1000)
+    first, again = search.run(3, counts.append), MotionSearch(information, limits, 2.0, 1000).run(3)
     np.testing.assert_array_equal(first.coefficients, again.coefficients)
     assert sum(counts) == pytest.approx(search.candidates, abs=10)
 
