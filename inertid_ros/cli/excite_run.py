@@ -77,7 +77,8 @@ def make_table(
     information: LoadInformation, motion: WindowedSines, reference: Reference, before: FloatArray | None
 ) -> Table:
     """The predicted standard deviations of all ten parameters beside those of another motion, and of the start."""
-    table = Table(title=f"predicted standard deviations after {motion.duration:g} s", title_justify="left")
+    title = f"predicted standard deviations after {motion.duration:g} s of motion alone, without standing still"
+    table = Table(title=title, title_justify="left")
     headings = ["parameter", *(["at the start"] if before is not None else []), "designed", reference.name, "better by"]
     for heading in headings:
         table.add_column(heading, justify="right")
