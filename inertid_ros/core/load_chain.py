@@ -154,32 +154,37 @@ class LoadChain:
         picked = self._pick_slots(stretch.stamps)
         regressors, rows = self._rows.process(stretch, picked)
         features = regressors.dot(self._rows.feature_map)
-        done = 0
+        done = measured = 0
         for position, row in zip(picked, rows, strict=True):
             if done < position:
-                predictions.append(self._predict(stretch, features, done, position))
+                predictions.append(features[done:position].dot(self._map))
+                if self._noise.is_due(stretch.stamps.item(position - 1)):
+                    measured = self._measure_noise(stretch, measured, position)
             done = position
             restart, event = self._take_row(stretch.times.item(position), row)
             if event is not None:
                 events.append(event)
+            if self._estimator.mode != "free" and not self._paused:
+                measured = self._measure_noise(stretch, measured, position)
+                self._noise.discard_run()
             if restart:
                 self._rows.start_anew()
-                predictions.append(self._predict(stretch, features, position, position + 1))
+                predictions.append(features[position : position + 1].dot(self._map))
+                self._measure_noise(stretch, measured, position + 1)
                 if position + 1 < len(stretch.stamps):
                     self._slot = stretch.stamps.item(position) // SLOT
                     self._process_stretch(stretch.rest(position + 1), predictions, events)
                 return
-        predictions.append(self._predict(stretch, features, done, len(features)))
+        predictions.append(features[done:].dot(self._map))
+        self._measure_noise(stretch, measured, len(features))
 
-    def _predict(self, stretch: Stretch, features: FloatArray, start: int, stop: int) -> FloatArray:
-        """Predict the samples of one slot, (N, 6), and measure noise on them."""
+    def _measure_noise(self, stretch: Stretch, start: int, stop: int) -> int:
+        """Measure noise on some samples of a stretch; returns the end of them."""
         starts_anew, stamps, _, positions, _, wrenches = stretch
-        if stop - start < len(stamps):
+        if start < stop:
             part = slice(start, stop)
-            stamps, positions, wrenches, features = stamps[part], positions[part], wrenches[part], features[part]
-        self._noise.process(stamps, positions, wrenches, starts_anew and start == 0)
-        predicted: FloatArray = features.dot(self._map)
-        return predicted
+            self._noise.process(stamps[part], positions[part], wrenches[part], starts_anew and start == 0)
+        return stop
 
     def _pick_slots(self, stamps: IntArray) -> list[int]:
         """Indices of the samples that are the first of their slot."""
@@ -197,8 +202,6 @@ class LoadChain:
         if event is not None and event.kind in ("load_changed", "bias_changed"):
             self._convention.start_load()
         self._convention.take(row, fits=self._estimator.mode == "free")
-        if self._estimator.mode != "free":
-            self._noise.discard_run()
         self._build_map()
         return restart, event
 

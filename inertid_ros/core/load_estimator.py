@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from inertid_ros.core.information import SquareRootInformation
-from inertid_ros.core.load_regressor import UNKNOWNS, attenuate, build_regressor
+from inertid_ros.core.load_regressor import UNKNOWNS, attenuate, build_equations
 from inertid_ros.core.load_trial import LOAD, PRIOR_BIAS, PRIOR_LOAD, LoadTrial
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings import LoadSettings
@@ -79,7 +79,7 @@ class LoadEstimator:
         self._repeats = 0.0
         self._excess = 0.0
         self._weight = 0.0
-        self._attenuation: FloatArray = np.zeros(UNKNOWNS)
+        self._linear_noise, self._angular_noise = np.zeros((2, 6))
         self.rows = 0
         self._last_time = math.inf
         self._since_wander = 0.0
@@ -100,11 +100,9 @@ class LoadEstimator:
         left_out = _variance_left_out(values)
         variance = density * (self._count_repeats(values) / interval) + left_out
         deviations = np.sqrt(variance)
-        whitened = np.empty((6, UNKNOWNS + 1), order="F")
-        regressor = whitened[:, :UNKNOWNS]
-        regressor[...] = build_regressor(row[:13])
-        whitened[:, UNKNOWNS] = row[13:19]
+        whitened = build_equations(row[:19])
         whitened /= deviations[:, None]
+        regressor = whitened[:, :UNKNOWNS]
         noise = (density * self._bandwidth + left_out) / variance
         innovation = whitened[:, UNKNOWNS] - regressor.dot(self.unknowns)
         distance, leverage, within = self._measure(regressor, innovation, noise)
@@ -115,7 +113,8 @@ class LoadEstimator:
                 return True, None
             self._learn_misfit(distance / 6.0, leverage)
             self._fold_in(whitened)
-            self._attenuation += attenuate(values[21], values[22]).dot(1.0 / variance)
+            self._linear_noise += values[21] ** 2 / variance
+            self._angular_noise += values[22] ** 2 / variance
             return False, None
         self._trial.take(whitened, noise * self.misfit, row, fits)
         return self._judge(time)
@@ -127,7 +126,7 @@ class LoadEstimator:
         towards zero by P N x (errors in variables). That much is added to the covariance as a square.
         """
         covariance = self.main.covariance()
-        pulled = covariance.dot(self._attenuation * self.unknowns)
+        pulled = covariance.dot(attenuate(self._linear_noise, self._angular_noise) * self.unknowns)
         return np.asarray(self.misfit * covariance + np.outer(pulled, pulled))
 
     def _measure_interval(self, time: float) -> float:
@@ -235,7 +234,7 @@ class LoadEstimator:
         before = abs(self.unknowns[0])
         self._previous, self._since_change = self.main, 0.0
         self.main, self._trial, self.mode = candidate, None, "free"
-        self._attenuation = np.zeros(UNKNOWNS)
+        self._linear_noise, self._angular_noise = np.zeros((2, 6))
         self.unknowns = self.main.solve()
         return Event(
             time, "load_changed", f"the load has changed: {before:.3f} kg before, {abs(self.unknowns[0]):.3f} kg now"

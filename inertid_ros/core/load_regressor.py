@@ -58,27 +58,43 @@ def _build_tensor() -> FloatArray:
     return tensor
 
 
+def _build_equations() -> FloatArray:
+    """(19, 102) from features and wrench to [regressor, wrench], column by column."""
+    equations = np.zeros((FEATURES + 6, UNKNOWNS + 1, 6))
+    equations[:FEATURES, :UNKNOWNS] = _TENSOR.transpose(0, 2, 1)
+    equations[FEATURES:, UNKNOWNS] = np.eye(6)
+    return equations.reshape(FEATURES + 6, 6 * (UNKNOWNS + 1))
+
+
 _TENSOR = _build_tensor()
 _REACHED_BY_LINEAR = np.ascontiguousarray((_TENSOR[:3] ** 2).sum(axis=0).T)
 _REACHED_BY_ANGULAR = np.ascontiguousarray((_TENSOR[3:6] ** 2).sum(axis=0).T)
-_ROWS = np.ascontiguousarray(_TENSOR.reshape(FEATURES, 6 * UNKNOWNS))
+_EQUATIONS = _build_equations()
 _MAPS = np.ascontiguousarray(_TENSOR.reshape(FEATURES * 6, UNKNOWNS))
 
 
 def build_regressor(features: FloatArray) -> FloatArray:
     """Regressor (6, 16) of one row of features (13,), for [phi (10), bias (6)]."""
-    regressor: FloatArray = features.dot(_ROWS).reshape(6, UNKNOWNS)
-    return regressor
+    return build_equations(np.concatenate((features, np.zeros(6))))[:, :UNKNOWNS]
 
 
-def attenuate(linear: float, angular: float) -> FloatArray:
-    """What noise in the accelerations adds to the information, given its standard deviations [m/s^2, rad/s^2].
+def build_equations(row: FloatArray) -> FloatArray:
+    """[regressor, wrench] (6, 17), column by column in memory, of a row of features (13) and wrench (6)."""
+    equations: FloatArray = row.dot(_EQUATIONS).reshape(UNKNOWNS + 1, 6).T
+    return equations
 
-    Returns:
-        (16, 6) matrix which, times the inverse variances of a row's wrench components, is the diagonal that is added.
-        The variance of all three axes together is taken to be up to two thirds in one of them.
+
+def attenuate(linear: FloatArray, angular: FloatArray) -> FloatArray:
+    """What noise in the accelerations adds to the diagonal of the information, (16,).
+
+    Args:
+        linear: (6,) variance of the linear acceleration [m^2/s^4] times the inverse variances of a row's wrench
+            components, summed over rows.
+        angular: (6,) the same for the angular acceleration [rad^2/s^4].
+
+    The variance of all three axes together is taken to be up to two thirds in one of them.
     """
-    return np.asarray(linear**2 / 1.5 * _REACHED_BY_LINEAR + angular**2 / 1.5 * _REACHED_BY_ANGULAR)
+    return np.asarray((_REACHED_BY_LINEAR.dot(linear) + _REACHED_BY_ANGULAR.dot(angular)) / 1.5)
 
 
 def build_prediction_map(unknowns: FloatArray) -> FloatArray:

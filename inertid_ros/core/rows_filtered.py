@@ -44,7 +44,9 @@ class FilteredRows:
         if started:
             self._filters.start(signals[0])
         regressors = self._filters.filter(steps)
-        rows = [suppress_noise(regressors[i].dot(self._to_row), self._density_gain) for i in picked] if picked else []
+        rows = (
+            [suppress_noise(row, self._density_gain) for row in regressors[picked].dot(self._to_row)] if picked else []
+        )
         return regressors, rows
 
 

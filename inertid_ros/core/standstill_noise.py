@@ -46,6 +46,10 @@ class StandstillNoise:
         self._run: list[FloatArray] = []
         self._run_position: FloatArray = np.empty(0)
 
+    def is_due(self, stamp: int) -> bool:
+        """Whether the density can change by a sample: up to there samples must be taken before it is used."""
+        return stamp // _BLOCK != self._block
+
     def discard_run(self) -> None:
         """Forget the means since the last pooling: something else than noise has happened."""
         self._run.clear()

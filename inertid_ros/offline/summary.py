@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from inertid_ros.core.feasible import nearest_feasible
 from inertid_ros.core.health import HealthItem
@@ -104,7 +104,7 @@ def combine_statistics(parts: Sequence[ResidualStatistics]) -> ResidualStatistic
 
 
 def _describe_contradiction(squares: float, freedom: int) -> str:
-    if squares <= chi2.ppf(_CONFIDENCE, freedom):
+    if squares <= chdtri(freedom, 1.0 - _CONFIDENCE):
         return ""
     return (
         f"the recordings contradict each other (chi-square {squares:.0f} with {freedom} degrees of freedom): "

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
-from scipy.stats import norm
 
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.offline.report.drawing import AXIS_COLOURS, BLUE, GREY, RED, mark_events, style, zigzag
@@ -156,7 +157,7 @@ def draw_distribution(trace: Trace) -> go.Figure:
         x = median + deviation * np.linspace(-4.0, 4.0, 81)
         curve = go.Scatter(
             x=x,
-            y=norm.pdf(x, median, deviation),
+            y=np.exp(-0.5 * ((x - median) / deviation) ** 2) / (math.sqrt(2.0 * math.pi) * deviation),
             line={"color": RED, "width": 1.4},
             name="normal distribution",
             legendgroup="normal",
