@@ -51,7 +51,8 @@ def _make_parameters() -> FloatArray:
     return matrices.reshape(10, 16)
 
 
-_UNITS = _make_units()
+UNITS = _make_units()
+"""(10, 4, 4) the orthonormal basis in which pseudo-inertias are measured."""
 _PARAMETERS = _make_parameters()
 _INVERSE_PARAMETERS = np.linalg.pinv(_PARAMETERS)
 
@@ -68,15 +69,30 @@ def nearest_feasible(phi: FloatArray, information: FloatArray) -> FloatArray:
         return phi
     if not (np.all(np.isfinite(phi)) and np.all(np.isfinite(information))):
         raise NotIdentifiedError("an estimate that is not finite has no nearest body: reset the estimator")
-    # In units of the plausible body, P = L S Lᵀ, that body is S = 1, whatever its size and place.
-    root = np.linalg.cholesky((_plausible_body(phi) @ _PARAMETERS).reshape(4, 4))
-    jacobian = (root @ _UNITS @ root.T).reshape(10, 16) @ _INVERSE_PARAMETERS
+    root = _root_of(_plausible_body(phi))
+    jacobian = _express(root)
     weights, axes = np.linalg.eigh(jacobian @ information @ jacobian.T)
-    basis = axes.T @ _UNITS.reshape(10, 16)
+    basis = axes.T @ UNITS.reshape(10, 16)
     half = np.linalg.solve(root, (phi @ _PARAMETERS).reshape(4, 4))
     target = basis @ np.linalg.solve(root, half.T).ravel()
     body = _minimise(target, np.maximum(weights, 0.0), basis)
     return np.asarray((root @ body @ root.T).ravel() @ _INVERSE_PARAMETERS)
+
+
+def express_units(body: FloatArray) -> FloatArray:
+    """Return (10, 10) the parameters of each of UNITS, measured by a body (10,), less its margin.
+
+    In these units, P = L S Lᵀ, that body is S = 1, whatever its size and place.
+    """
+    return _express(_root_of(body))
+
+
+def _root_of(body: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.cholesky((body @ _PARAMETERS).reshape(4, 4)))
+
+
+def _express(root: FloatArray) -> FloatArray:
+    return np.asarray((root @ UNITS @ root.T).reshape(10, 16) @ _INVERSE_PARAMETERS)
 
 
 def _plausible_body(phi: FloatArray) -> FloatArray:
