@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -21,15 +22,37 @@ def make_progress_bar(recordings: Sequence[Recording]) -> ProgressBar:
 
 
 def print_outcome(outcome: Outcome, output: Path) -> None:
-    """Print the ten parameters, how well they explain the wrenches, and where the files are."""
+    """Print what was found, how well it explains what was measured, and where the files are."""
     console = Console(highlight=False, soft_wrap=True, markup=False)
-    load = outcome.document["load"]
+    if outcome.document["load"] is not None:
+        _print_load(console, outcome.document)
+    if outcome.document["links"] is not None:
+        _print_links(console, outcome.document["links"])
+    for item in {item.code: item for summary in outcome.summaries for item in summary.health}.values():
+        if item.level != "info":
+            detail = f" ({item.detail})" if item.detail else ""
+            console.print(f"{item.level}: {item.source}: {item.message}{detail}; {item.remedy}")
+    console.print(f"written to {output}")
+
+
+def _print_load(console: Console, document: dict[str, Any]) -> None:
+    load = document["load"]
     for index, name in enumerate(PARAMETER_NAMES):
         deviation = float(np.sqrt(load["covariance"][index][index]))
         text = format_parameter(index, float(load["parameters"][index]), deviation, load["states"][index])
         console.print(f"{name:>4}  {text}")
     for finding in load["findings"]:
         console.print(f"{finding['level']}: {finding['message']}")
-    relative = outcome.document["residual"]["relative_rms"]
+    relative = document["residual"]["relative_rms"]
     console.print(f"residual: {100.0 * relative:.2f} % of the rms of the wrench")
-    console.print(f"written to {output}")
+
+
+def _print_links(console: Console, links: dict[str, Any]) -> None:
+    states = list(links["base_parameters"]["states"])
+    counts = [f"{states.count(state)} {state}" for state in ("known", "uncertain", "not excited yet")]
+    console.print(f"links: {len(states)} base parameters: {', '.join(counts)}")
+    for name, entry in links["fit"]["channels"].items():
+        urdf = links["urdf_residual"]["channels"][name]["relative_rms"]
+        console.print(f"  {name}: {100.0 * entry['relative_rms']:.2f} % left (URDF {100.0 * urdf:.1f} %)")
+    fit, urdf = links["fit"]["relative_rms"], links["urdf_residual"]["relative_rms"]
+    console.print(f"fit: {100.0 * fit:.2f} % of the rms is left, {100.0 * urdf:.1f} % by the URDF alone")

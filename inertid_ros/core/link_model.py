@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,8 @@ from inertid_ros.core.identifiability import order_of_links
 from inertid_ros.core.link_columns import LinkColumns
 from inertid_ros.core.link_unknowns import LinkUnknowns, channel_names
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.robot import Robot
+from inertid_ros.core.settings import Settings
 from inertid_ros.core.simulated_regressor import draw_states, square_up
 
 _SMALLEST_MASS = 1.0
@@ -46,6 +49,20 @@ class LinkModel:
     columns: LinkColumns
     prior: FloatArray
     prior_deviations: FloatArray
+
+    @classmethod
+    def from_settings(cls, robot: Robot, settings: Settings, joints: Sequence[str]) -> LinkModel:
+        """Set up the arm with these joints as the settings ask for.
+
+        Raises:
+            RobotDescriptionError: if a joint or the base sensor's frame is not there or cannot be used.
+            RankError: if it cannot be told which parameters are identifiable.
+        """
+        links = settings.links
+        arm = ArmModel.of(robot, np.array(settings.gravity), joints)
+        unknowns = LinkUnknowns.of(arm, links.source, links.viscous, links.coulomb, links.rotor_inertia, links.offset)
+        pose = arm.place_of(links.base_frame) if links.base_frame else None
+        return cls.of(arm, links.source, unknowns, pose, links.coulomb_velocity)
 
     @classmethod
     def of(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -16,7 +17,7 @@ from rosbags.rosbag2 import Reader
 from inertid_ros.core.errors import RecordingError
 from inertid_ros.offline.bag_repair import is_short_database, iterate_sqlite_messages, list_sqlite_topics, repair_mcap
 from inertid_ros.offline.provenance import hash_file
-from inertid_ros.offline.topics import TYPES, Topics
+from inertid_ros.offline.topics import TYPES
 from inertid_ros.offline.trace import InputFile
 
 BLOCK = 2000
@@ -100,23 +101,28 @@ class Bag:
         """Close it."""
         self._stack.close()
 
-    def messages(self, topics: Iterable[str]) -> Iterator[RawMessage]:
-        """Walk over the messages of some topics in the order of recording."""
+    def messages(self, topics: Iterable[str], start: float = 0.0, end: float = math.inf) -> Iterator[RawMessage]:
+        """Walk over the messages of some topics in the order of recording, `start` to `end` [s since the first]."""
         wanted = set(topics)
+        first = None if start <= 0.0 else self.start + round(start * 1e9)
+        last = None if math.isinf(end) else self.start + round(end * 1e9)
         streams: list[Iterator[RawMessage]] = []
         for reader in self._readers:
             connections = [connection for connection in reader.connections if connection.topic in wanted]
             if connections:
-                streams.append(reader.messages(connections))
+                streams.append(reader.messages(connections, first, last))
         for path in self._damaged_databases:
             sources = {key: Source(name) for key, name, _ in list_sqlite_topics(path) if name in wanted}
             rows = iterate_sqlite_messages(path)
-            streams.append((sources[key], time, data) for key, time, data in rows if key in sources)
+            within = (row for row in rows if (not first or row[1] >= first) and (not last or row[1] < last))
+            streams.append((sources[key], time, data) for key, time, data in within if key in sources)
         return chain.from_iterable(streams)
 
-    def blocks(self, topics: Iterable[str], size: int = BLOCK) -> Iterator[list[RawMessage]]:
+    def blocks(
+        self, topics: Iterable[str], size: int = BLOCK, start: float = 0.0, end: float = math.inf
+    ) -> Iterator[list[RawMessage]]:
         """Walk over the same in blocks; where the bag is damaged they end, and `trouble` says so."""
-        stream = self.messages(topics)
+        stream = self.messages(topics, start, end)
         read = 0
         while True:
             block: list[RawMessage] = []
@@ -144,16 +150,15 @@ class Bag:
             return block[0][2]
         return None
 
-    def check(self, topics: Topics) -> None:
-        """Make sure that joint states and wrenches are there and are what they should be.
+    def check(self, inputs: Mapping[str, str]) -> None:
+        """Make sure that the topics of inputs (joint_states, wrench, …) are there and are what they should be.
 
         Raises:
             RecordingError: if they are not; it names the topics that could be meant.
         """
         if not self.topics and not self.trouble:
-            raise RecordingError(f"bag '{self.path}' is empty: record joint states and wrenches")
-        for role in ("joint_states", "wrench"):
-            topic: str = getattr(topics, role)
+            raise RecordingError(f"bag '{self.path}' is empty: record {' and '.join(inputs.values())}")
+        for role, topic in inputs.items():
             info = self.topics.get(topic)
             candidates = sorted(name for name, other in self.topics.items() if other.kind == TYPES[role])
             if info is None and self.trouble:
@@ -212,9 +217,9 @@ class Bag:
         self.start = min((reader.start_time for reader in filled), default=0)
         self.end = max((reader.end_time for reader in filled), default=0)
 
-    def count(self, topics: Topics) -> int:
-        """How many messages there are to be replayed."""
-        names = {topics.joint_states, topics.wrench}
+    def count(self, topics: Iterable[str]) -> int:
+        """How many messages of some topics there are."""
+        names = set(topics)
         return sum(info.count for name, info in self.topics.items() if name in names)
 
 

@@ -10,6 +10,7 @@ from inertid_ros.core.errors import SettingError
 TYPES = {
     "joint_states": "sensor_msgs/msg/JointState",
     "wrench": "geometry_msgs/msg/WrenchStamped",
+    "base_wrench": "geometry_msgs/msg/WrenchStamped",
     "robot_description": "std_msgs/msg/String",
 }
 
@@ -21,6 +22,7 @@ class Topics:
     joint_states: str = "/joint_states"
     wrench: str = "/wrench"
     robot_description: str = "/robot_description"
+    base_wrench: str = "/base_wrench"
 
     @classmethod
     def from_remappings(cls, remappings: Sequence[str]) -> Topics:

@@ -12,8 +12,8 @@ from support.bags import puma_messages, write_bag
 
 from inertid_ros.core.settings import LoadSettings, Settings
 from inertid_ros.offline.estimate_json import read_document, read_settings_of, read_topics_of, read_unknowns
+from inertid_ros.offline.plan import Plan
 from inertid_ros.offline.recordings import find_recordings, replay_recordings
-from inertid_ros.offline.replay import Plan
 
 SCHEMA = (Path(__file__).parents[2] / "docs" / "estimate_schema.md").read_text(encoding="utf-8")
 FREE = {"settings", "versions", "health"}

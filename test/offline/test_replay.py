@@ -20,8 +20,9 @@ from inertid_ros.core.load_chain import LoadOutput
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.settings import LoadSettings, Settings
 from inertid_ros.offline.bag_reader import Bag
+from inertid_ros.offline.plan import Plan
 from inertid_ros.offline.recordings import find_recordings, replay_recordings
-from inertid_ros.offline.replay import Plan, replay_bags
+from inertid_ros.offline.replay import replay_bags
 from inertid_ros.offline.trace import Trace
 
 PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load")))

@@ -16,7 +16,8 @@ from support.chain import DDARM, PUMA, puma_motion, simulate_puma
 from inertid_ros.cli.main import main
 from inertid_ros.core.errors import RecordingError
 from inertid_ros.core.settings import LoadSettings, Settings
-from inertid_ros.offline.replay import Plan, replay_bags
+from inertid_ros.offline.plan import Plan
+from inertid_ros.offline.replay import replay_bags
 
 PARAMETERS = """
 inertid:

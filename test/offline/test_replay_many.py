@@ -10,8 +10,8 @@ from support.bags import puma_messages, write_bag
 from support.chain import BAR
 
 from inertid_ros.core.settings import LoadSettings, Settings
+from inertid_ros.offline.plan import Plan
 from inertid_ros.offline.recordings import Outcome, find_recordings, replay_recordings
-from inertid_ros.offline.replay import Plan
 from inertid_ros.offline.summary import combine_estimates
 
 PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load")))

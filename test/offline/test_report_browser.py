@@ -34,7 +34,7 @@ def load(page: Path, profile: Path) -> tuple[str, list[str]]:
 
 def test_all_plots_are_drawn_and_nothing_is_wrong(tmp_path: Path) -> None:
     page = tmp_path / "report.html"
-    write_report(puma_trace(), page)
+    write_report(Traces(puma_trace(), None), page)
     document, errors = load(page, tmp_path / "profile")
     assert not errors
     parts = re.split(r'<div id="plot-', document)[1:]

@@ -11,7 +11,7 @@ from support.report_traces import free_motion_trace, puma_trace, static_poses_tr
 from inertid_ros.core.convention import Finding
 from inertid_ros.core.health import HealthItem
 from inertid_ros.offline.report.verdict import Verdict, advise_on_turning, join_words, judge, list_times
-from inertid_ros.offline.trace import Trace, TraceEvent
+from inertid_ros.offline.trace import LoadTrace, TraceEvent
 
 KNOWN = ("known",) * 10
 
@@ -20,7 +20,7 @@ def say(verdict: Verdict, subject: str) -> str:
     return " ".join(sentence.text for sentence in verdict.sentences if sentence.subject == subject)
 
 
-def with_states(trace: Trace, states: tuple[str, ...]) -> Trace:
+def with_states(trace: LoadTrace, states: tuple[str, ...]) -> LoadTrace:
     return replace(trace, estimate=replace(trace.estimate, states=states))  # type: ignore[arg-type]
 
 

@@ -12,7 +12,7 @@ from inertid_ros.core.body import RigidBodyEstimate, describe_body
 from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.load_chain import LoadEstimate
 from inertid_ros.number_text import PARAMETER_UNITS, format_count, format_estimate
-from inertid_ros.offline.trace import MODES, Trace
+from inertid_ros.offline.trace import MODES, LoadTrace, Trace
 
 Grade = Literal["good", "caution", "bad"]
 
@@ -46,10 +46,10 @@ class Verdict:
     sentences: tuple[Sentence, ...]
 
 
-def judge(trace: Trace) -> Verdict:
-    """Say what can be believed of a replay."""
+def judge(trace: LoadTrace) -> Verdict:
+    """Say what can be believed of a load."""
     estimate = trace.estimate
-    troubles = (*_judge_findings(estimate), *_judge_input(trace))
+    troubles = (*_judge_findings(estimate), *judge_input(trace))
     if estimate.rows == 0:
         why = "No wrench could be paired with joint states, so there is nothing to judge."
         return Verdict("bad", "Nothing was identified.", (Sentence("bad", "Load", why), *troubles))
@@ -108,7 +108,7 @@ def _judge_com(estimate: LoadEstimate) -> Sentence:
     return Sentence("caution", subject, f"{numbers} mm, but {weak} only roughly. To do: {poses}.")
 
 
-def _judge_inertia(trace: Trace) -> Sentence:
+def _judge_inertia(trace: LoadTrace) -> Sentence:
     subject, estimate = "Inertia", trace.estimate
     states = estimate.states[4:]
     body = describe_body(estimate.parameters, estimate.covariance)
@@ -166,7 +166,8 @@ def _judge_findings(estimate: LoadEstimate) -> Iterator[Sentence]:
         yield Sentence("bad", "Wrench", text)
 
 
-def _judge_input(trace: Trace) -> Iterator[Sentence]:
+def judge_input(trace: Trace) -> Iterator[Sentence]:
+    """Say what was wrong with the recording."""
     for note in trace.notes:
         yield Sentence("bad", "Recording", note)
     order = {"error": 0, "warning": 1}
@@ -181,7 +182,7 @@ def _judge_input(trace: Trace) -> Iterator[Sentence]:
         )
 
 
-def _judge_events(trace: Trace) -> Iterator[Sentence]:
+def _judge_events(trace: LoadTrace) -> Iterator[Sentence]:
     changes = [event.time for event in trace.events if event.kind == "load_changed"]
     if changes:
         text = f"changed {format_count(len(changes))} ({list_times(changes)}); the numbers are of the last one."
@@ -200,7 +201,7 @@ def _judge_events(trace: Trace) -> Iterator[Sentence]:
         yield Sentence("caution", "Recording", text)
 
 
-def _judge_fit(trace: Trace) -> Iterator[Sentence]:
+def _judge_fit(trace: LoadTrace) -> Iterator[Sentence]:
     residual = trace.wrenches.residual
     peaks = np.fmax(np.abs(residual.low), np.abs(residual.high))
     peaks = peaks[np.isfinite(peaks).all(axis=1)]
