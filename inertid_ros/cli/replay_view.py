@@ -11,6 +11,7 @@ from rich.console import Console
 
 from inertid_ros.cli.progress_bar import ProgressBar
 from inertid_ros.core.inertial import PARAMETER_NAMES
+from inertid_ros.link_text import count_states
 from inertid_ros.number_text import format_parameter
 from inertid_ros.offline.recordings import Outcome, Recording
 
@@ -48,9 +49,7 @@ def _print_load(console: Console, document: dict[str, Any]) -> None:
 
 
 def _print_links(console: Console, links: dict[str, Any]) -> None:
-    states = list(links["base_parameters"]["states"])
-    counts = [f"{states.count(state)} {state}" for state in ("known", "uncertain", "not excited yet")]
-    console.print(f"links: {len(states)} base parameters: {', '.join(counts)}")
+    console.print(f"links: {count_states(links['base_parameters']['states'])}")
     for name, entry in links["fit"]["channels"].items():
         urdf = links["urdf_residual"]["channels"][name]["relative_rms"]
         console.print(f"  {name}: {100.0 * entry['relative_rms']:.2f} % left (URDF {100.0 * urdf:.1f} %)")

@@ -52,7 +52,7 @@ class LinkModel:
 
     @classmethod
     def from_settings(cls, robot: Robot, settings: Settings, joints: Sequence[str]) -> LinkModel:
-        """Set up the arm with these joints as the settings ask for.
+        """Set up some joints of a robot.
 
         Raises:
             RobotDescriptionError: if a joint or the base sensor's frame is not there or cannot be used.

@@ -14,6 +14,8 @@ from inertid_ros.core.link_model import LinkModel
 from inertid_ros.core.link_predictor import Accelerations, LinkPredictor
 from inertid_ros.core.link_records import LinkEstimate, LinkOutput
 from inertid_ros.core.link_rows import make_link_rows
+from inertid_ros.core.link_state import judge_links
+from inertid_ros.core.link_unknowns import LinkUnknowns
 from inertid_ros.core.records import BoolArray, FloatArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot import Robot
 from inertid_ros.core.sample_buffer import SampleBuffer
@@ -39,8 +41,10 @@ class LinkPipeline:
         """
         links = settings.links
         source = links.source
-        self.model = LinkModel.from_settings(robot, settings, joints)
-        arm = self.model.arm
+        arm = ArmModel.of(robot, np.array(settings.gravity), joints)
+        unknowns = LinkUnknowns.of(arm, source, links.viscous, links.coulomb, links.rotor_inertia, links.offset)
+        pose = arm.place_of(links.base_frame) if links.base_frame else None
+        self.model = LinkModel.of(arm, source, unknowns, pose, links.coulomb_velocity)
         self._n = len(arm.joint_names)
         self._source = source
         self._sign = -1.0 if links.base_wrench_sign == "on_ground" else 1.0
@@ -170,8 +174,21 @@ class LinkPipeline:
 
     def estimate(self, paused: bool) -> LinkEstimate:
         """All that is known by now."""
-        mode = "paused" if paused else "waiting" if self.estimator.rows == 0 else "learning"
-        return LinkEstimate.of(self.model, self.estimator, self._stamp, mode)
+        solution = self.estimator.solve()
+        covariance = solution.information.covariance()
+        rows = self.estimator.rows
+        return LinkEstimate(
+            stamp=self._stamp,
+            model=self.model,
+            values=solution.values,
+            covariance=covariance,
+            states=judge_links(self.model, solution.values, covariance),
+            residual_rms=solution.residual_rms,
+            measured_rms=solution.measured_rms,
+            rows=solution.rows,
+            mode="paused" if paused else "waiting" if rows == 0 else "learning",
+            findings=(),
+        )
 
     def freeze(self, values: FloatArray) -> None:
         """Predict with these base parameters (U,)."""

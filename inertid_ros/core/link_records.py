@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 from inertid_ros.core.base_parameters import BaseParameters
 from inertid_ros.core.convention import Finding
-from inertid_ros.core.link_estimator import LinkEstimator
 from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.link_state import judge_links
 from inertid_ros.core.parameter_state import ParameterState
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray
 
@@ -63,24 +61,6 @@ class LinkEstimate:
     rows: IntArray
     mode: str
     findings: tuple[Finding, ...]
-
-    @classmethod
-    def of(cls, model: LinkModel, estimator: LinkEstimator, stamp: int, mode: str) -> LinkEstimate:
-        """What an estimator knows by now of an arm."""
-        solution = estimator.solve()
-        covariance = solution.information.covariance()
-        return cls(
-            stamp=stamp,
-            model=model,
-            values=solution.values,
-            covariance=covariance,
-            states=judge_links(model, solution.values, covariance),
-            residual_rms=solution.residual_rms,
-            measured_rms=solution.measured_rms,
-            rows=solution.rows,
-            mode=mode,
-            findings=(),
-        )
 
     @property
     def base(self) -> BaseParameters:

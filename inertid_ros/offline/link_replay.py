@@ -11,6 +11,7 @@ from inertid_ros.core.link_model import LinkModel
 from inertid_ros.core.link_records import LinkOutput
 from inertid_ros.core.records import IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot import Robot
+from inertid_ros.link_text import channel_units
 from inertid_ros.offline.link_trace_builder import LinkTraceBuilder
 from inertid_ros.offline.plan import Plan
 from inertid_ros.offline.prediction_sink import Sink, Stream
@@ -146,7 +147,7 @@ class LinkReplay:
             settings=shared.settings,
             origin=shared.origin,
             channels=model.channels,
-            units=list_units(model),
+            units=channel_units(model),
             convergence=builder.convergence.finish(len(estimate.values)),
             signals=signals,
             by_urdf=by_urdf,
@@ -162,10 +163,3 @@ class LinkReplay:
     def list_trouble(self) -> list[str]:
         """What went wrong."""
         return list(self.trouble)
-
-
-def list_units(model: LinkModel) -> tuple[str, ...]:
-    """Unit of each channel."""
-    efforts = tuple("Nm" if is_angle else "N" for is_angle in model.arm.is_angle)
-    base = ("N",) * 3 + ("Nm",) * 3
-    return {"effort": efforts, "base_wrench": base, "both": base + efforts}[model.source]

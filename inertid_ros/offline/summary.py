@@ -18,6 +18,7 @@ from inertid_ros.core.information import SquareRootInformation
 from inertid_ros.core.link_estimator import LinkEstimator
 from inertid_ros.core.link_full_set import complete_links
 from inertid_ros.core.link_records import LinkEstimate
+from inertid_ros.core.link_state import judge_links
 from inertid_ros.core.load_chain import LoadEstimate
 from inertid_ros.core.load_trial import LOAD
 from inertid_ros.core.parameter_state import judge_parameters
@@ -167,8 +168,17 @@ def combine_links(summaries: Sequence[LinkSummary]) -> LinkSummary:
     estimator = copy.deepcopy(first.estimator)
     for other in summaries[1:]:
         estimator.add(other.estimator)
-    last = summaries[-1].estimate
-    estimate = LinkEstimate.of(first.estimate.model, estimator, last.stamp, last.mode)
+    solution = estimator.solve()
+    covariance = solution.information.covariance()
+    estimate = dataclasses.replace(
+        summaries[-1].estimate,
+        values=solution.values,
+        covariance=covariance,
+        states=judge_links(first.estimate.model, solution.values, covariance),
+        residual_rms=solution.residual_rms,
+        measured_rms=solution.measured_rms,
+        rows=solution.rows,
+    )
     return LinkSummary(
         channels=first.channels,
         units=first.units,

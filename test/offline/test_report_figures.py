@@ -6,16 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from inertid_ros.offline.report.signals import (
-    MOST_BUCKETS,
-    bucket_factor,
-    draw_distribution,
-    draw_residual,
-    draw_spectrum,
-    draw_signals,
-    find_spread,
-    merge_buckets,
-)
 from scipy.stats import norm
 from support.report_traces import puma_trace
 
@@ -25,6 +15,16 @@ from inertid_ros.offline.report.body_view import draw_body, ellipsoid_points
 from inertid_ros.offline.report.convergence import draw_convergence, find_range, outline
 from inertid_ros.offline.report.drawing import MOST_EVENTS, event_markers, mark_events, zigzag
 from inertid_ros.offline.report.excitation import draw_deviations, draw_states
+from inertid_ros.offline.report.signals import (
+    MOST_BUCKETS,
+    bucket_factor,
+    draw_distribution,
+    draw_residual,
+    draw_signals,
+    draw_spectrum,
+    find_spread,
+    merge_buckets,
+)
 from inertid_ros.offline.trace import Envelope, LoadTrace, TraceEvent
 
 

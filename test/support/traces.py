@@ -7,7 +7,7 @@ import numpy as np
 from inertid_ros.core.load_chain import LoadChain
 from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.offline.topic_watch import TopicWatch
-from inertid_ros.offline.trace import InputFile, Origin, LoadTrace
+from inertid_ros.offline.trace import InputFile, LoadTrace, Origin
 from inertid_ros.offline.trace_builder import TraceBuilder
 
 STEP = 100_000_000
@@ -32,7 +32,9 @@ def record_trace(chain: LoadChain, joints: JointBlock, wrenches: WrenchBlock) ->
     return finish_trace(chain, builder, joints, tuple(watch for watch, _ in watches))
 
 
-def finish_trace(chain: LoadChain, builder: TraceBuilder, joints: JointBlock, watches: tuple[TopicWatch, ...]) -> LoadTrace:
+def finish_trace(
+    chain: LoadChain, builder: TraceBuilder, joints: JointBlock, watches: tuple[TopicWatch, ...]
+) -> LoadTrace:
     """Put a trace together."""
     estimate = chain.estimate()
     return LoadTrace(

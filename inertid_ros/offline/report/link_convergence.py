@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from inertid_ros.link_text import parameter_units
 from inertid_ros.number_text import format_estimate
 from inertid_ros.offline.report.convergence import draw_panel
 from inertid_ros.offline.report.drawing import style
@@ -16,10 +17,6 @@ from inertid_ros.offline.report.excitation import STATE_COLOURS, draw_strip
 from inertid_ros.offline.trace import STATES, LinkTrace
 
 _COLUMNS = 4
-_UNITS = {
-    "m": "kg", "mcx": "kg m", "mcy": "kg m", "mcz": "kg m", "viscous": "Nm s", "coulomb": "Nm",
-    "rotor_inertia": "kg m²", "offset": "Nm", "fx": "N", "fy": "N", "fz": "N", "nx": "Nm", "ny": "Nm", "nz": "Nm",
-}  # fmt: skip
 
 
 def list_names(trace: LinkTrace) -> list[str]:
@@ -52,28 +49,24 @@ def _draw(trace: LinkTrace, indices: list[int]) -> go.Figure:
         vertical_spacing=0.3 / rows,
         horizontal_spacing=0.06,
     )
-    names = list_names(trace)
+    units = parameter_units(trace.estimate.model)
     for count, index in enumerate(indices):
         place = count // _COLUMNS + 1, count % _COLUMNS + 1
         excited = record.states[:, index] > STATES.index("not excited yet")
-        unit = find_unit(names[index], trace)
         draw_panel(
-            figure, place, record.times, record.values[:, index], record.deviations[:, index], excited, unit, count == 0
+            figure,
+            place,
+            record.times,
+            record.values[:, index],
+            record.deviations[:, index],
+            excited,
+            units[index],
+            count == 0,
         )
         if count + _COLUMNS >= len(indices):
             figure.update_xaxes(title_text="time [s]", showticklabels=True, row=place[0], col=place[1])
     figure.update_xaxes(range=[0.0, max(trace.duration, 1e-3)])
     return style(figure, 90 + 150 * rows)
-
-
-def find_unit(name: str, trace: LinkTrace) -> str:
-    """Unit of a parameter by its name; forces take the place of moments where a joint is prismatic."""
-    owner, _, kind = name.rpartition(".")
-    arm = trace.estimate.model.arm
-    unit = _UNITS.get(kind, "kg m²")
-    if owner in arm.joint_names and not arm.is_angle[arm.joint_names.index(owner)]:
-        return {"Nm s": "N s/m", "Nm": "N", "kg m²": "kg"}[unit]
-    return unit
 
 
 def _title(trace: LinkTrace, index: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.inertial import PARAMETER_NAMES
+from inertid_ros.link_text import parameter_units
 from inertid_ros.number_text import PARAMETER_UNITS, format_estimate
 from inertid_ros.offline.links_json import describe_fit, name_drives, name_links
 from inertid_ros.offline.report.markup import Html, badge, element, table
@@ -19,19 +20,20 @@ def list_base_parameters(trace: LinkTrace) -> Html:
     estimate = trace.estimate
     deviations = np.sqrt(np.diag(estimate.covariance)).tolist()
     columns = zip(
-        estimate.base.texts, estimate.values.tolist(), deviations, estimate.model.prior.tolist(), estimate.states,
-        strict=True,
+        estimate.base.texts, estimate.values.tolist(), deviations, estimate.model.prior.tolist(),
+        parameter_units(estimate.model), estimate.states, strict=True,
     )  # fmt: skip
     rows = [
         (
             text,
             "–" if state == "not excited yet" else format_estimate(value, deviation),
             f"{prior:.4g}",
+            unit,
             badge(state, BADGES[state]),
         )
-        for text, value, deviation, prior, state in columns
+        for text, value, deviation, prior, unit, state in columns
     ]
-    return table(("base parameter (SI units)", "value ± 95 %", "URDF", "state"), rows, "numbers combinations")
+    return table(("base parameter", "value ± 95 %", "URDF", "unit", "state"), rows, "numbers combinations")
 
 
 def list_bodies(trace: LinkTrace) -> Html:
