@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from inertid_ros import __version__
-from inertid_ros.cli import excite, identifiability, plot, publish, replay, validate
+from inertid_ros.cli import excite, export_urdf, identifiability, plot, publish, replay, validate
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -49,6 +49,7 @@ def make_parser() -> argparse.ArgumentParser:
     form.add_argument("--driver", action="store_true", help="those of the simulated driver, as a Markdown page")
     replay.add_parser(commands)
     validate.add_parser(commands)
+    export_urdf.add_parser(commands)
     plot.add_parser(commands)
     excite.add_parser(commands)
     identifiability.add_parser(commands)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dtpqrt, dtrtrs
+from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
 
 from inertid_ros.core.feasible import TOLERANCE, UNITS
 from inertid_ros.core.records import FloatArray, IntArray
@@ -23,7 +23,7 @@ _FAR = 30.0  # where to start, in units of the prior: far inside
 _PULL = 1e-3  # how strongly the prior pulls on the way, as a part of the barrier
 _TO_BOUNDARY = 0.98  # part of the way to the boundary that a step may go
 _PART = 1e-5  # of a large cost that may be lost
-_STILL = 0.1  # length of a last step, squared, as a part of the barrier
+_STILL = 1.0  # length of a last step, squared, as a part of the barrier
 _MAXIMUM_STEPS = 50
 
 _FLAT_UNITS = UNITS.reshape(10, 16)
@@ -36,8 +36,9 @@ def descend(matrix: FloatArray, wanted: FloatArray, bodies: int, positive: int) 
 
     Positive numbers are the diagonals of more matrices S, padded with constants. With Z the multipliers of the
     constraints the conditions are S Z = μ 1 and a gradient of zero. Newton's steps on both follow μ down to its final
-    value, each corrected for the product of the changes that a first try neglects (Mehrotra). On the way the pull to
-    the prior is weaker than the barrier, so that nothing sticks to a prior that is wrong by orders of magnitude.
+    value, each but the last ones corrected for the product of the changes that a first try neglects (Mehrotra). On the
+    way the pull to the prior is weaker than the barrier, so that nothing sticks to a prior that is wrong by orders of
+    magnitude.
     """
     system = _System.of(matrix, wanted, bodies, positive)
     unknowns = np.zeros(matrix.shape[1])
@@ -53,15 +54,15 @@ def descend(matrix: FloatArray, wanted: FloatArray, bodies: int, positive: int) 
             break
         try:
             newton = _Newton.of(system, unknowns, pair, max(final, _PULL * mean))
+            change, scaled = newton.solve(final, np.zeros((4, 4)))
+            step = newton.find_length(scaled)
+            if mean > 2.0 * final:
+                tried = step * scaled
+                centre = max(final, mean * min(1.0, newton.multiply(tried) / (degree * mean)) ** 2)
+                change, scaled = newton.solve(centre, tried[0] @ tried[1])
+                step = newton.find_length(scaled)
         except np.linalg.LinAlgError:  # rounding, after many steps
             break
-        predicted = newton.solve(final, np.zeros((4, 4)))[1]
-        predicted *= newton.find_length(predicted)
-        centre = max(final, mean * min(1.0, newton.multiply(predicted) / (degree * mean)) ** 2)
-        change, scaled = newton.solve(centre, predicted[0] @ predicted[1])
-        if not np.all(np.isfinite(scaled)):
-            break
-        step = newton.find_length(scaled)
         scaled *= step
         unknowns = unknowns + step * change
         pair = pair + newton.unscale(scaled)
@@ -126,24 +127,26 @@ class _System:
 class _Newton:
     """Newton's equations at one point, scaled after Nesterov and Todd: G⁻¹ S G⁻ᵀ = Gᵀ Z G = D, diagonal.
 
-    The curvature is that of least squares, |A u|² + |G⁻¹ U G⁻ᵀ|²; it is factored without forming squares, so that
-    condition numbers of the information up to about 1e16 do no harm.
+    So they are least squares, |A u|² + |G⁻¹ U G⁻ᵀ|², and are solved without forming squares: condition numbers of the
+    information up to about 1e16 do no harm.
 
     Attributes:
         system: what is minimised.
         unknowns: (F,) the point.
         inverse: (count, 4, 4) G⁻¹.
+        back: (count, 4, 4) G.
         diagonal: (count, 4) of D.
         pull: how strongly the prior pulls.
-        factor: (F, F) upper triangular, square root of the curvature.
+        factors: what dtpqrt makes of the root of the curvature.
     """
 
     system: _System
     unknowns: FloatArray
     inverse: FloatArray
+    back: FloatArray
     diagonal: FloatArray
     pull: float
-    factor: FloatArray
+    factors: tuple[FloatArray, FloatArray, FloatArray]
 
     @classmethod
     def of(cls, system: _System, unknowns: FloatArray, pair: FloatArray, pull: float) -> _Newton:
@@ -152,27 +155,30 @@ class _Newton:
         roots = np.linalg.cholesky(pair)
         left, diagonal, _ = np.linalg.svd(roots[1].transpose(0, 2, 1) @ roots[0])
         inverse = (roots[1] @ left / np.sqrt(diagonal)[:, None, :]).transpose(0, 2, 1)
+        numbers = pair[:, n:].diagonal(axis1=2, axis2=3)
+        diagonal[n:] = np.sqrt(numbers[0] * numbers[1])  # in their own order, which that of singular values is not
+        inverse[n:] = (numbers[1] / numbers[0])[:, :, None] ** 0.25 * _ONE
         products = inverse[:n, :, None, :, None] * inverse[:n, None, :, None, :]
         blocks = _FLAT_UNITS @ products.reshape(n, 16, 16) @ _FLAT_UNITS.T
         weights = np.full(len(axes) - 10 * n, np.sqrt(pull))
-        weights[: len(system.diagonal)] = (inverse.transpose(0, 2, 1) @ inverse).ravel()[system.diagonal]
+        weights[: len(system.diagonal)] = (inverse**2).reshape(-1)[system.diagonal]
         turned = np.empty_like(axes)
         np.matmul(blocks, axes[: 10 * n].reshape(n, 10, -1), out=turned[: 10 * n].reshape(n, 10, -1))
         np.multiply(weights[:, None], axes[10 * n :], out=turned[10 * n :])
-        factor = dtpqrt(0, min(16, len(axes)), np.diag(system.roots), turned)[0]
-        return cls(system, unknowns, inverse, diagonal, pull, factor)
+        block = min(16, len(axes))
+        factor, reflectors, sizes, _ = dtpqrt(0, block, np.diag(system.roots), turned)
+        return cls(system, unknowns, inverse, np.linalg.inv(inverse), diagonal, pull, (factor, reflectors, sizes))
 
     def solve(self, centre: float, missed: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The changes of the unknowns (F,) and of scaled S and Z (2, count, 4, 4) for S Z = μ 1 less what was missed."""
+        """Changes (F,) of the unknowns and (2, count, 4, 4) of scaled S and Z, for S Z = μ 1 less what was missed."""
         system, d = self.system, self.diagonal
         goal = (centre / d)[:, :, None] * _ONE - _symmetrise(missed) * 2.0 / (d[:, :, None] + d[:, None, :])
-        dual = self.inverse.transpose(0, 2, 1) @ goal @ self.inverse
-        free = self.pull * self.unknowns[10 * system.bodies + len(system.diagonal) :]
-        slope = system.roots * (system.roots * (self.unknowns @ system.axes) - system.wanted)
-        slope += system.project(self.pull * _ONE - dual, free) @ system.axes
-        half, _ = dtrtrs(self.factor, slope, trans=1)
-        turned, _ = dtrtrs(self.factor, half)
-        change = -(system.axes @ turned)
+        free = np.sqrt(self.pull) * self.unknowns[10 * system.bodies + len(system.diagonal) :]
+        misfit = system.roots * (self.unknowns @ system.axes) - system.wanted
+        slack = system.project(self.pull * self.back.transpose(0, 2, 1) @ self.back - goal, free)
+        factor, reflectors, sizes = self.factors
+        turned = dtpmqrt(0, reflectors, sizes, misfit[:, None], slack[:, None], trans="T")[0]
+        change = -(system.axes @ dtrtrs(factor, turned[:, 0])[0])
         scaled = self.inverse @ system.assemble(change) @ self.inverse.transpose(0, 2, 1)
         return change, _symmetrise(np.array([scaled, goal - d[:, :, None] * _ONE - scaled]))
 
@@ -182,15 +188,20 @@ class _Newton:
         return float(np.vdot(reached[0], reached[1]))
 
     def find_length(self, scaled: FloatArray) -> float:
-        """Part of the scaled changes that can be gone."""
+        """Part of the scaled changes that can be gone.
+
+        Raises:
+            LinAlgError: if they are not finite.
+        """
         shrink = 1.0 / np.sqrt(self.diagonal)
         fastest = -float(np.linalg.eigvalsh(shrink[:, :, None] * scaled * shrink[:, None, :]).min())
+        if not np.isfinite(fastest):
+            raise np.linalg.LinAlgError
         return 1.0 if fastest < _TO_BOUNDARY else _TO_BOUNDARY / fastest
 
     def unscale(self, scaled: FloatArray) -> FloatArray:
         """The changes of S and Z (2, count, 4, 4)."""
-        back = np.linalg.inv(self.inverse)
-        primal = back @ scaled[0] @ back.transpose(0, 2, 1)
+        primal = self.back @ scaled[0] @ self.back.transpose(0, 2, 1)
         dual = self.inverse.transpose(0, 2, 1) @ scaled[1] @ self.inverse
         return _symmetrise(np.array([primal, dual]))
 

@@ -21,7 +21,7 @@ def find_urdf_load(text: str, frame: str) -> FloatArray | None:
         name, rotation, translation = waiting.pop()
         inertial = inertials.get(name)
         if inertial is not None:
-            total += change_frame(_read_inertial(inertial), rotation, translation)
+            total += change_frame(read_inertial(inertial), rotation, translation)
         for joint in root.findall("joint"):
             parent, child = joint.find("parent"), joint.find("child")
             if parent is None or child is None or parent.get("link") != name or joint.get("type") != "fixed":
@@ -31,7 +31,8 @@ def find_urdf_load(text: str, frame: str) -> FloatArray | None:
     return total if total[0] > 0.0 else None
 
 
-def _read_inertial(inertial: ElementTree.Element) -> FloatArray:
+def read_inertial(inertial: ElementTree.Element) -> FloatArray:
+    """Parameters (10,) that an <inertial> element gives, in the frame of its link; zeros where it gives none."""
     rotation, com = _read_origin(inertial)
     mass, inertia = inertial.find("mass"), inertial.find("inertia")
     if mass is None or inertia is None:
