@@ -9,14 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rosbags.rosbag2 import StoragePlugin
 from support.bags import find_storage, joint_messages, puma_messages, text_message, wrench_messages, write_bag
 from support.chain import DDARM, PUMA, puma_motion, simulate_puma
 
 from inertid_ros.cli.main import main
-from inertid_ros.core.errors import RecordingError
-from inertid_ros.core.settings import LoadSettings, Settings
-from inertid_ros.offline.replay import Plan, replay_bags
 
 PARAMETERS = """
 inertid:
@@ -169,31 +165,6 @@ def test_stamps_out_of_order_are_counted_and_the_rest_is_used(run: Run, tmp_path
     assert result.code == 0
     assert sum(count for name, count in result.document["health"].items() if "backward" in name) > 3
     assert result.document["load"]["states"][0] == "known"
-
-
-@pytest.mark.parametrize("storage", StoragePlugin)
-def test_bag_cut_anywhere_is_used_as_far_as_it_goes(tmp_path: Path, storage: StoragePlugin) -> None:
-    bag = write_bag(tmp_path / "bag", puma_messages(3.0), storage)
-    plan = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor")), description=PUMA)
-    file = find_storage(bag)
-    whole = file.read_bytes()
-    kept: list[int] = []
-    messages: list[tuple[int, bool, str]] = []
-    for cut in np.linspace(0, len(whole) - 1, 50).astype(int).tolist():
-        file.write_bytes(whole[:cut])
-        try:
-            trace = replay_bags([bag], plan, lambda _: None, lambda _: None)
-        except RecordingError as error:
-            messages.append((cut, False, str(error)))
-            continue
-        messages.append((cut, True, trace.notes[0] if trace.notes else ""))
-        kept.append(trace.statistics.count)
-    wrong = [item for item in messages if "\n" in item[2] or "anew" not in item[2]]
-    wrong += [item for item in messages if item[1] and "damaged" not in item[2]]
-    assert not wrong, messages
-    assert len(kept) >= 30
-    assert kept == sorted(kept)
-    assert kept[-1] >= 590
 
 
 def test_truncated_bag_is_reported(run: Run, tmp_path: Path) -> None:
