@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from support.bags import find_storage, joint_messages, puma_messages, text_messa
 from support.chain import DDARM, PUMA, puma_motion, simulate_puma
 
 from inertid_ros.cli.main import main
+from inertid_ros.core.errors import FileAccessError
 
 PARAMETERS = """
 inertid:
@@ -27,8 +30,9 @@ inertid:
 class Result:
     """What a call of the command left behind."""
 
-    def __init__(self, code: int, errors: str, output: Path) -> None:
+    def __init__(self, code: int, shown: str, errors: str, output: Path) -> None:
         self.code = code
+        self.shown = shown
         self.lines = errors.strip().splitlines()
         self.output = output
 
@@ -56,7 +60,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
         capsys.readouterr()
         command = ["replay", *map(str, arguments), "--params", str(parameters), "-o", str(tmp_path / "out")]
         code = main(command)
-        return Result(code, capsys.readouterr().err, tmp_path / "out")
+        return Result(code, *capsys.readouterr(), tmp_path / "out")
 
     return call
 
@@ -154,6 +158,33 @@ def test_full_disk_keeps_the_estimate(run: Run, good: Path, tmp_path: Path) -> N
     assert result.document["load"]["states"][0] == "known"
 
 
+def test_estimate_is_written_where_the_report_has_no_room(good: Path, tmp_path: Path) -> None:
+    """A limit on the size of files stands in for a disk that gets full."""
+    script = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)); "
+    script += "from inertid_ros.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", script, "replay", str(good), "-o", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    (line,) = done.stderr.strip().splitlines()
+    assert "report.html' cannot be written: File too large" in line
+    assert "make room" in line
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["estimate.json", "predictions.mcap"]
+
+
+def test_numbers_are_shown_even_if_they_cannot_be_written(
+    run: Run, good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, _: object) -> None:
+        raise FileAccessError(f"'{path}' cannot be written: No space left on device; make room")
+
+    monkeypatch.setattr("inertid_ros.offline.recordings.write_json", refuse)
+    result = run(good)
+    assert result.code == 1
+    assert len(result.lines) == 1
+    assert "estimate.json" in result.lines[0]
+    assert "kg (95 %), known" in result.shown
+
+
 def test_stamps_out_of_order_are_counted_and_the_rest_is_used(run: Run, tmp_path: Path) -> None:
     messages = puma_messages(6.0)
     rng = np.random.default_rng(1)
@@ -162,7 +193,10 @@ def test_stamps_out_of_order_are_counted_and_the_rest_is_used(run: Run, tmp_path
         if other[0] == topic:
             messages[index] = (topic, kind, time, other[3])
     result = run(write_bag(tmp_path / "bag", messages))
-    assert result.code == 0
+    assert result.code == 1
+    assert len(result.lines) == 1
+    assert "stamps are out of order" in result.lines[0]
+    assert "second publisher" in result.lines[0]
     assert sum(count for name, count in result.document["health"].items() if "backward" in name) > 3
     assert result.document["load"]["states"][0] == "known"
 
