@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -99,7 +99,7 @@ def replay_recordings(
     load, links, contradictions = _combine(summaries)
     trouble += contradictions
     document = make_document(load, links, summaries, trouble, plan.topics)
-    write_json(output / "estimate.json", document)
+    trouble += _attempt_to_write(lambda: write_json(output / "estimate.json", document))
     return Outcome(tuple(summaries), document, tuple(trouble))
 
 
@@ -148,7 +148,8 @@ def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, 
     if name:
         load = None if summary.load is None else summary.load.estimate
         document = make_document(load, summary.links, [summary], summary.notes, plan.topics)
-        write_json(directory / "estimate.json", document)
+        failures = _attempt_to_write(lambda: write_json(directory / "estimate.json", document))
+        summary = replace(summary, notes=summary.notes + tuple(failures))
     return summary
 
 
@@ -229,24 +230,21 @@ def _make_plain(error: InertidError) -> InertidError:
 
 
 def _close(writers: Sequence[McapWriter]) -> list[str]:
-    failures = []
-    for writer in writers:
-        try:
-            writer.close()
-        except FileAccessError as error:  # noqa: PERF203 - one at most
-            failures.append(str(error))
-    return failures
+    return [failure for writer in writers for failure in _attempt_to_write(writer.close)]
 
 
 def _write_report(traces: Traces, path: Path) -> list[str]:
     """Write the report; returns what went wrong."""
     from inertid_ros.offline.report import write_report
 
+    return _attempt_to_write(lambda: write_report(traces, path))
+
+
+def _attempt_to_write(write: Callable[[], None]) -> list[str]:
+    """Write a file; returns what went wrong."""
     try:
-        write_report(traces, path)
-    except OSError as error:
-        return [f"'{path}' cannot be written: {error.strerror}; name another directory with -o, or make room"]
-    except InertidError as error:
+        write()
+    except FileAccessError as error:
         return [str(error)]
     return []
 

@@ -23,9 +23,9 @@ from inertid_ros.offline.load_replay import LoadReplay
 from inertid_ros.offline.plan import Plan, Progress
 from inertid_ros.offline.prediction_sink import Sink
 from inertid_ros.offline.provenance import hash_text, list_versions
-from inertid_ros.offline.topic_watch import TopicWatch
+from inertid_ros.offline.topic_watch import TopicWatch, find_disorder
 from inertid_ros.offline.topics import TYPES, Topics
-from inertid_ros.offline.trace import InputFile, Origin, Trace, Traces
+from inertid_ros.offline.trace import InputFile, Origin, Trace, Traces, unite_health
 
 
 class _Input:
@@ -180,6 +180,7 @@ class Replay:
         if len(failures) == len(self._parts):
             raise RecordingError("; ".join(failures))
         self._check_robot()
+        self.trouble += find_disorder(unite_health(part.chain.health for part in self._parts))
         for part in self._parts:
             self.trouble += part.list_trouble()
         used = [pair for pair in stamps if pair[1]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -305,5 +306,9 @@ class Traces(NamedTuple):
     @property
     def health(self) -> tuple[HealthItem, ...]:
         """What was wrong with the input; what both estimators found is listed once."""
-        items = {(item.source, item.code): item for trace in self if trace is not None for item in trace.health}
-        return tuple(items.values())
+        return unite_health(trace.health for trace in self if trace is not None)
+
+
+def unite_health(parts: Iterable[Sequence[HealthItem]]) -> tuple[HealthItem, ...]:
+    """What was wrong by several accounts, each kind once."""
+    return tuple({(item.source, item.code): item for part in parts for item in part}.values())

@@ -8,7 +8,6 @@ from pathlib import Path
 from plotly.offline import get_plotlyjs
 
 from inertid_ros import __version__
-from inertid_ros.core.errors import FileAccessError
 from inertid_ros.offline.known_body import find_body, inertia_is_known
 from inertid_ros.offline.report import tables
 from inertid_ros.offline.report.body_view import draw_body
@@ -24,6 +23,7 @@ from inertid_ros.offline.report.signals import draw_signals
 from inertid_ros.offline.report.style import PRINT_SCRIPT, STYLE
 from inertid_ros.offline.report.verdict import Verdict, judge
 from inertid_ros.offline.trace import LoadTrace, Traces
+from inertid_ros.offline.whole_file import write_whole
 
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -55,10 +55,7 @@ def write_report(traces: Traces, path: str | Path) -> None:
     Raises:
         FileAccessError: if it cannot be written there.
     """
-    try:
-        Path(path).write_text(make_page(traces), encoding="utf-8")
-    except OSError as error:
-        raise FileAccessError(f"cannot write the report '{path}': {error.strerror or error}") from error
+    write_whole(Path(path), make_page(traces))
 
 
 def make_page(traces: Traces) -> str:
