@@ -42,6 +42,7 @@ class StandstillNoise:
         self._block = -1
         self._sum = np.zeros(6)
         self._count = 0
+        self._is_spoiled = False
         self._position: FloatArray = np.empty(0)
         self._run: list[FloatArray] = []
         self._run_position: FloatArray = np.empty(0)
@@ -51,9 +52,9 @@ class StandstillNoise:
         return stamp // _BLOCK != self._block
 
     def discard_run(self) -> None:
-        """Forget the means since the last pooling: something else than noise has happened."""
+        """Forget the means since the last pooling and the present block: something else than noise has happened."""
         self._run.clear()
-        self._count = 0
+        self._is_spoiled = True
 
     def process(self, stamps: IntArray, positions: FloatArray, wrenches: FloatArray, starts_anew: bool) -> None:
         """Take samples without a gap."""
@@ -84,7 +85,8 @@ class StandstillNoise:
     def _close_block(self, position: FloatArray) -> None:
         """A new block starts at this position: keep the mean of the old one if the robot did not move in it."""
         mean = self._sum / max(self._count, 1)
-        usable = self._block >= 0 and self._count >= 2 and bool(np.abs(position - self._position).max() < _STILL)
+        usable = self._block >= 0 and self._count >= 2 and not self._is_spoiled
+        usable = usable and bool(np.abs(position - self._position).max() < _STILL)
         if usable:
             if not self._run:
                 self._run_position = self._position
@@ -98,6 +100,7 @@ class StandstillNoise:
             self._set_density(*self._pool())
         self._sum = np.zeros(6)
         self._count = 0
+        self._is_spoiled = False
         self._position = position
 
     def _pool(self) -> tuple[FloatArray, float]:

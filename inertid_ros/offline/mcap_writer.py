@@ -84,7 +84,7 @@ class McapWriter:
             head = struct.pack("<HH", channel, schema) + _text(topic) + _text("cdr") + struct.pack("<I", 0)
             description += _record(_CHANNEL, head)
         data = bytes(_STORE.serialize_cdr(message, kind))
-        stream = McapStream(self, topics, first, _make_record(data, learn(data), field))
+        stream = McapStream(self, topics, first, data, learn(data), field)
         self._streams.append(stream)
         self._descriptions += description
         self._put(description)
@@ -109,7 +109,8 @@ class McapWriter:
         self._first_time, self._last_time = min(self._first_time, first), max(self._last_time, last)
         start = self._position
         head = struct.pack("<QQQI", first, last, len(content), 0) + _text("") + struct.pack("<Q", len(content))
-        self._put(_record(_CHUNK, head + content))
+        self._put(struct.pack("<BQ", _CHUNK, len(head) + len(content)) + head)
+        self._put(content)
         after_chunk = self._position
         offsets = b""
         size, topics = records.dtype.itemsize, records.shape[1]
@@ -160,20 +161,17 @@ class McapStream:
     """
 
     def __init__(
-        self,
-        writer: McapWriter,
-        topics: Sequence[str],
-        first_channel: int,
-        form: tuple[np.dtype[np.void], NDArray[np.uint8]],
+        self, writer: McapWriter, topics: Sequence[str], first_channel: int, data: bytes, layout: Layout, field: str
     ) -> None:
-        """Set what all messages have in common."""
+        """Set what all messages have in common: that one of them looks like `data`, and where its values are."""
         self._writer = writer
         self.topics = tuple(topics)
         self.channels = range(first_channel, first_channel + len(self.topics))
         self.written = 0
-        self._record, self._template = form
-        self._waiting: list[tuple[IntArray, FloatArray]] = []
-        self._waiting_count = 0
+        self._records = _make_records(data, layout, field, self.channels)
+        self._values = self._records["values"]
+        self._stamps = np.empty(_CHUNK_SAMPLES, dtype=np.int64)
+        self._waiting = 0
 
     def write(self, stamps: IntArray, values: Sequence[FloatArray]) -> None:
         """Write (N,) stamps [ns] and for each topic (N, C) values; they may wait for more before they are written.
@@ -181,27 +179,29 @@ class McapStream:
         Raises:
             FileAccessError: if the disk is full or gone.
         """
-        self._waiting.append((stamps, np.stack(values, axis=1)))
-        self._waiting_count += len(stamps)
-        if self._waiting_count >= _CHUNK_SAMPLES:
-            self.flush()
+        done = 0
+        while done < len(stamps):
+            count = min(_CHUNK_SAMPLES - self._waiting, len(stamps) - done)
+            taken, free = slice(done, done + count), slice(self._waiting, self._waiting + count)
+            self._stamps[free] = stamps[taken]
+            for index, numbers in enumerate(values):
+                self._values[free, index] = numbers[taken]
+            done += count
+            self._waiting += count
+            if self._waiting == _CHUNK_SAMPLES:
+                self.flush()
 
     def flush(self) -> None:
         """Write one chunk of what waits; FileAccessError if that fails."""
-        if self._waiting_count == 0:
+        if self._waiting == 0:
             return
-        stamps = np.concatenate([item[0] for item in self._waiting])
-        values = np.concatenate([item[1] for item in self._waiting])
-        self._waiting, self._waiting_count = [], 0
-        records = np.empty((len(stamps), len(self.topics)), dtype=self._record)
-        records.view(np.uint8).reshape(-1, self._record.itemsize)[:] = self._template
-        records["channel"] = np.array(self.channels)
+        stamps, records = self._stamps[: self._waiting], self._records[: self._waiting]
         records["sequence"] = self.written + np.arange(len(stamps))[:, None]
         records["log_time"] = records["publish_time"] = stamps[:, None]
         seconds, nanoseconds = np.divmod(stamps, _SECOND)
         records["sec"], records["nanosec"] = seconds[:, None], nanoseconds[:, None]
-        records["values"] = values
         self.written += len(stamps)
+        self._waiting = 0
         self._writer.put_chunk(stamps, records, self.channels.start)
 
 
@@ -209,8 +209,8 @@ def _make_header(frame: str) -> Any:
     return _KINDS["std_msgs/msg/Header"](stamp=_KINDS["builtin_interfaces/msg/Time"](sec=0, nanosec=0), frame_id=frame)
 
 
-def _make_record(data: bytes, layout: Layout, field: str) -> tuple[np.dtype[np.void], NDArray[np.uint8]]:
-    """The type of one message record in a chunk, and the bytes of one in which all is filled in but what differs."""
+def _make_records(data: bytes, layout: Layout, field: str, channels: range) -> NDArray[np.void]:
+    """Message records of one chunk, (4096, channels), with all filled in but what differs from one to the next."""
     fields: Any = layout.dtype.fields
     head = [("code", "u1", 0), ("length", "<u8", 1), ("channel", "<u2", 9), ("sequence", "<u4", 11)]
     head += [("log_time", "<u8", 15), ("publish_time", "<u8", 23)]
@@ -221,7 +221,10 @@ def _make_record(data: bytes, layout: Layout, field: str) -> tuple[np.dtype[np.v
         {"names": list(names), "formats": list(formats), "offsets": list(offsets), "itemsize": 31 + len(data)}
     )
     head_bytes = struct.pack("<BQ", _MESSAGE, 22 + len(data)) + bytes(22)
-    return record, np.frombuffer(head_bytes + data, dtype=np.uint8)
+    records = np.empty((_CHUNK_SAMPLES, len(channels)), dtype=record)
+    records.view(np.uint8).reshape(-1, record.itemsize)[:] = np.frombuffer(head_bytes + data, dtype=np.uint8)
+    records["channel"] = np.array(channels)
+    return records
 
 
 def _record(code: int, content: bytes) -> bytes:

@@ -17,7 +17,8 @@ from inertid_ros.cli.main import main
 from inertid_ros.core.errors import RecordingError
 from inertid_ros.core.settings import LoadSettings, Settings
 from inertid_ros.offline.bag_reader import Bag
-from inertid_ros.offline.replay import Plan, replay_bags
+from inertid_ros.offline.plan import Plan
+from inertid_ros.offline.replay import replay_bags
 
 PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor")), description=PUMA)
 SECONDS = 3.0
@@ -51,10 +52,11 @@ def test_bag_cut_anywhere_is_used_as_far_as_it_goes(
     notes: list[tuple[int, bool, str]] = []
     for length in cut(find_storage(bag)):
         try:
-            trace = replay_bags([bag], PLAN, lambda _: None, lambda _: None)
+            trace = replay_bags([bag], PLAN, lambda: None, lambda _: None).load
         except RecordingError as error:
             notes.append((length, False, str(error)))
             continue
+        assert trace is not None
         notes.append((length, True, trace.notes[0] if trace.notes else ""))
         kept.append(trace.statistics.count)
     wrong = [item for item in notes if "\n" in item[2] or "anew" not in item[2]]

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from inertid_ros.offline.bag_reader import Bag
 from inertid_ros.offline.plan import Plan
 from inertid_ros.offline.recordings import find_recordings, replay_recordings
 from inertid_ros.offline.replay import replay_bags
-from inertid_ros.offline.trace import Trace
+from inertid_ros.offline.trace import LoadTrace
 
 PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load")))
 SECONDS = 8.0
@@ -36,14 +37,23 @@ class Collector:
         self.stamps: list[IntArray] = []
         self.predicted: list[FloatArray] = []
 
-    def write(self, stamps: IntArray, wrenches: tuple[FloatArray, ...]) -> None:
+    def add_wrenches(self, topics: Sequence[str], frame: str) -> Collector:
+        assert len(topics) == 2
+        assert frame == "ft_sensor"
+        return self
+
+    def add_efforts(self, topics: Sequence[str], joints: Sequence[str]) -> Collector:
+        raise AssertionError(f"nobody asked for {topics} of {joints}")
+
+    def write(self, stamps: IntArray, values: Sequence[FloatArray]) -> None:
         self.stamps.append(stamps)
-        self.predicted.append(wrenches[0])
+        self.predicted.append(values[0])
 
 
-def replay(*paths: Path, plan: Plan = PLAN) -> tuple[Trace, IntArray, FloatArray]:
+def replay(*paths: Path, plan: Plan = PLAN) -> tuple[LoadTrace, IntArray, FloatArray]:
     collector = Collector()
-    trace = replay_bags(paths, plan, lambda _: collector, lambda _: None)  # type: ignore[arg-type,return-value]
+    trace = replay_bags(paths, plan, lambda: collector, lambda _: None).load
+    assert trace is not None
     return trace, np.concatenate(collector.stamps), np.concatenate(collector.predicted)
 
 

@@ -11,6 +11,7 @@ import pytest
 from support.report_traces import puma_trace
 
 from inertid_ros.offline.report import write_report
+from inertid_ros.offline.trace import Traces
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PLOTS = ("body", "convergence", "states", "deviations", "wrenches", "residual", "spectrum", "distribution")

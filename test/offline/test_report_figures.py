@@ -15,6 +15,7 @@ from inertid_ros.offline.report.body_view import draw_body, ellipsoid_points
 from inertid_ros.offline.report.convergence import draw_convergence, find_range, outline
 from inertid_ros.offline.report.drawing import MOST_EVENTS, event_markers, mark_events, zigzag
 from inertid_ros.offline.report.excitation import draw_deviations, draw_states
+from inertid_ros.offline.report.signal_view import view_load
 from inertid_ros.offline.report.signals import (
     MOST_BUCKETS,
     bucket_factor,

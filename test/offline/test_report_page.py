@@ -17,7 +17,7 @@ from inertid_ros.core.settings import iterate_settings
 from inertid_ros.offline.report import write_report
 from inertid_ros.offline.report.markup import Html, bullets, element, table
 from inertid_ros.offline.report.page import make_page
-from inertid_ros.offline.trace import LoadTrace, TraceEvent
+from inertid_ros.offline.trace import LoadTrace, TraceEvent, Traces
 
 NASTY = "<script>alert('x')</script>&\"</td>"
 PLOTS = ("body", "convergence", "states", "deviations", "wrenches", "residual", "spectrum", "distribution")
@@ -98,7 +98,7 @@ def test_text_from_outside_is_escaped() -> None:
         estimate=replace(trace.estimate, sensor_frame=NASTY),
         origin=replace(trace.origin, versions={NASTY: NASTY}),
     )
-    text = make_page(nasty)
+    text = make_page(Traces(nasty, None))
     assert "alert('x')</script>" not in text
     assert "<script>alert" not in text
     outline = Outline()

@@ -62,7 +62,8 @@ def test_node_and_replay_agree(bench: Bench, bag: Path) -> None:
     bench.start(load__wrench_sign="on_load")
     live = play(bench, bag)
     settings = Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load"))
-    trace = replay_bags([bag], Plan(settings=settings), lambda _: None, lambda _: None)
+    trace = replay_bags([bag], Plan(settings=settings), lambda: None, lambda _: None).load
+    assert trace is not None
     offline = trace.estimate
     assert [event.kind for event in trace.events] != []
     for name in ("stamp", "rows", "states", "mode", "sign", "findings", "noise_calibrated"):
