@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import gc
 import math
 import sys
@@ -98,11 +99,13 @@ def make_plan(options: argparse.Namespace) -> Plan:
     from inertid_ros.offline.topics import Topics
 
     settings = Settings() if options.params is None else read_settings(options.params)
+    if options.urdf is not None:
+        settings = dataclasses.replace(settings, urdf=str(options.urdf.expanduser().absolute()))
     start, end = read_span(options)
     return Plan(
         settings=settings,
         topics=Topics.from_remappings(options.remap),
-        description=read_description(options.urdf or (Path(settings.urdf) if settings.urdf else None)),
+        description=read_description(Path(settings.urdf) if settings.urdf else None),
         settings_sha256="" if options.params is None else hash_file(options.params),
         start=start,
         end=end,

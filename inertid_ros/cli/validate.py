@@ -29,7 +29,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("estimate", type=Path, metavar="ESTIMATE", help="estimate.json, or the directory it is in")
     parser.add_argument("bags", nargs="+", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
     parser.add_argument("--params", type=Path, metavar="FILE", help="parameter file (default: as in the replay)")
-    parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: robot_description in the bag)")
+    parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: as in the replay, else in the bag)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_span(parser)
     add_remap(parser)

@@ -43,8 +43,13 @@ def estimate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def validate(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
     capsys.readouterr()
     assert main(["validate", *map(str, arguments), "--json"]) == 0
-    content: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return content
+    content = json.loads(capsys.readouterr().out)
+    load: dict[str, Any] = content["load"]
+    assert content["links"] is None
+    assert content["notes"] == []
+    assert content["relative_rms"] == pytest.approx(load["relative_rms"], rel=1e-12)
+    assert content["channels"] == load["channels"]
+    return load
 
 
 def test_same_load_is_predicted_to_its_noise(
