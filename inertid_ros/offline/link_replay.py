@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.errors import FileAccessError
+from inertid_ros.core.joint_names import rename_joints
 from inertid_ros.core.link_chain import LinkChain
 from inertid_ros.core.link_full_set import complete_links
 from inertid_ros.core.link_model import LinkModel
 from inertid_ros.core.link_records import LinkOutput
-from inertid_ros.core.records import IntArray, JointBlock, WrenchBlock
+from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot import Robot
 from inertid_ros.link_text import channel_units
 from inertid_ros.offline.link_trace_builder import LinkTraceBuilder
@@ -48,7 +49,9 @@ class LinkReplay:
         if plan.frozen_links is not None:
             self.chain.freeze(plan.frozen_links)
         self.trouble: list[str] = []
+        self._robot_joints = robot.joint_names
         self._builder: LinkTraceBuilder | None = None
+        self._reached: dict[str, FloatArray] = {}
         self._sink: Sink | None = None
         self._streams: list[tuple[Stream, slice]] = []
 
@@ -58,6 +61,7 @@ class LinkReplay:
 
     def push_joints(self, block: JointBlock) -> None:
         """Take joint states; where efforts are used, in pieces that end where the trace wants an estimate."""
+        self._note_positions(block)
         if self._source != "effort":
             self.chain.push_joints(block)
             self._by_urdf.push_joints(block)
@@ -66,6 +70,16 @@ class LinkReplay:
             self.chain.push_joints(block.take(part))
             self._by_urdf.push_joints(block.take(part))
             self._process()
+
+    def _note_positions(self, block: JointBlock) -> None:
+        """Keep the lowest and the highest position of each joint."""
+        if len(block.stamps) == 0 or block.positions.shape[1] != len(block.names):
+            return
+        nowhere = np.array([np.inf, -np.inf])
+        names = rename_joints(block.names, self._robot_joints)
+        for name, low, high in zip(names, block.positions.min(axis=0), block.positions.max(axis=0), strict=True):
+            before = self._reached.get(name, nowhere)
+            self._reached[name] = np.array([np.fmin(before[0], low), np.fmax(before[1], high)])
 
     def push_base_wrenches(self, block: WrenchBlock) -> None:
         """Take wrenches of the base sensor, in such pieces."""
@@ -148,6 +162,7 @@ class LinkReplay:
             origin=shared.origin,
             channels=model.channels,
             units=channel_units(model),
+            travel=np.array([np.ptp(self._reached.get(name, np.zeros(2))) for name in model.arm.joint_names]),
             convergence=builder.convergence.finish(len(estimate.values)),
             signals=signals,
             by_urdf=by_urdf,

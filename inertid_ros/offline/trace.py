@@ -268,6 +268,7 @@ class LinkTrace(Trace):
 
     Attributes:
         channels, units: (K,) what is measured: efforts, or components of the base wrench.
+        travel: (n,) how far each joint has moved, from its lowest to its highest position [rad or m].
         signals: measured, predicted and residual, as they were known at the time.
         by_urdf: what the URDF alone predicts, in the buckets of `signals`.
         online: how well the channels were predicted on the way.
@@ -278,6 +279,7 @@ class LinkTrace(Trace):
 
     channels: tuple[str, ...]
     units: tuple[str, ...]
+    travel: FloatArray
     convergence: LinkConvergence
     signals: SignalTrace
     by_urdf: Envelope

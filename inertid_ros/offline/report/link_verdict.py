@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from inertid_ros.offline.links_json import channels_of, describe_fit
 from inertid_ros.offline.report.verdict import Grade, Sentence, Verdict, join_words, judge_input
 from inertid_ros.offline.residual_json import list_residual
@@ -12,7 +14,7 @@ from inertid_ros.offline.trace import LinkTrace
 GOOD_FIT = 0.1
 """What may be left of the efforts of an arm that is well described; real ones with gears leave 2 to 7 %."""
 POOR_FIT = 0.25
-_DRIVE = ("viscous", "coulomb", "rotor_inertia")
+_LEAST_ANGLE, _LEAST_LENGTH = 0.05, 0.01
 _MOST_JOINTS = 4
 
 
@@ -23,7 +25,7 @@ def judge_arm(trace: LinkTrace) -> Verdict:
         why = "No sample could be used, so there is nothing to judge."
         return Verdict("bad", "Nothing was identified.", (Sentence("bad", "Links", why), *troubles))
     fit, parameters = _judge_fit(trace), _judge_parameters(trace)
-    sentences = (fit, parameters, *_judge_joints(trace), *troubles, *_judge_bodies(trace))
+    sentences = (fit, *_judge_joints(trace), parameters, *troubles, *_judge_bodies(trace))
     what = f"{_count_known(trace)} base parameters known; {_say_fit(trace)}"
     if fit.grade == "bad":
         return Verdict("bad", f"Do not use these numbers yet: {what}.", sentences)
@@ -42,15 +44,10 @@ def find_fit(trace: LinkTrace) -> tuple[float, float]:
 
 
 def find_unmoved(trace: LinkTrace) -> list[str]:
-    """Joints of which the data say nothing at all: neither friction nor rotor inertia is excited."""
-    model, states = trace.estimate.model, trace.estimate.states
-    found = dict(zip((model.base.names[column] for column in model.base.columns), states, strict=True))
-    unmoved = []
-    for joint in model.arm.joint_names:
-        own = [found[name] for kind in _DRIVE if (name := f"{joint}.{kind}") in found]
-        if own and all(state == "not excited yet" for state in own):
-            unmoved.append(joint)
-    return unmoved
+    """Joints that have not moved, or so little that it could be noise."""
+    arm = trace.estimate.model.arm
+    least = np.where(arm.is_angle, _LEAST_ANGLE, _LEAST_LENGTH)
+    return [name for name, moved in zip(arm.joint_names, trace.travel >= least, strict=True) if not moved]
 
 
 def _count_known(trace: LinkTrace) -> str:
@@ -113,7 +110,8 @@ def _judge_joints(trace: LinkTrace) -> Iterator[Sentence]:
     if unmoved:
         verb = "has" if len(unmoved) == 1 else "have"
         them = "it" if len(unmoved) == 1 else "them"
-        yield Sentence("caution", "Motion", f"{join_words(unmoved)} {verb} hardly moved. To do: move {them}.")
+        text = f"{join_words(unmoved)} {verb} never moved. To do: move {them}; what is said of {them} means nothing."
+        yield Sentence("bad", "Motion", text)
 
 
 def _judge_bodies(trace: LinkTrace) -> Iterator[Sentence]:
