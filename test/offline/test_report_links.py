@@ -12,6 +12,7 @@ import pytest
 from offline.test_report_browser import load
 from support.chain import DDARM
 from support.link_bags import BY_EFFORT, simulate_ddarm
+from support.report_traces import puma_trace
 
 from inertid_ros.core.records import JointBlock
 from inertid_ros.core.robot import Robot
@@ -116,6 +117,22 @@ def test_efforts_are_drawn_with_what_the_urdf_predicts() -> None:
     assert len(draw_residual(view).data) == 3
     assert [line.name for line in draw_spectrum(view).data] == ["joint1", "joint2", "joint3"]
     assert len([bar for bar in draw_distribution(view).data if bar.type == "bar"]) == 3
+
+
+def test_early_predictions_do_not_set_the_range() -> None:
+    trace = moving()
+    predicted = replace(trace.signals.predicted, high=trace.signals.predicted.high + 1e4)
+    figure = draw_signals(view_links(replace(trace, signals=replace(trace.signals, predicted=predicted))))
+    largest = max(np.nanmax(trace.signals.measured.high), np.nanmax(trace.by_urdf.high))
+    assert largest < figure.layout.yaxis.range[1] < 3.0 * largest
+
+
+def test_page_has_load_and_links_where_both_were_identified() -> None:
+    text = make_page(Traces(puma_trace(), moving()))
+    for section in ("load", "wrench", "links", "effort", "input"):
+        assert text.count(f'<section id="{section}">') == 1
+    assert text.count('<section class="verdict') == 2
+    assert "Load on ft_sensor, links link1 to link3" in text
 
 
 def test_browser_shows_every_plot(tmp_path: Path) -> None:

@@ -105,6 +105,18 @@ def test_table_names_every_joint(
         assert word in text
 
 
+def test_exported_urdf_predicts_what_was_identified(
+    estimate: Path, other_bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its links are those identified; what is left are friction, rotors and offsets, which it cannot hold."""
+    urdf = tmp_path / "identified.urdf"
+    assert main(["export-urdf", str(estimate), "-o", str(urdf)]) == 0
+    before = validate(capsys, estimate, other_bag)["links"]["urdf"]
+    after = validate(capsys, estimate, other_bag, "--urdf", urdf)["links"]
+    assert after["urdf"]["relative_rms"] < 0.5 * before["relative_rms"]
+    assert after["relative_rms"] < 0.02
+
+
 def test_another_arm_is_refused(
     estimate: Path, other_bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

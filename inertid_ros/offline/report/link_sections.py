@@ -19,7 +19,10 @@ _BASE = (
     "parameter that stands for it. Friction, rotor inertia and offset of a joint are named after it."
 )
 _STATES = "Which base parameters the data tell: grey not excited, amber uncertain, green known."
-_URDF = "Amber is what the URDF's own parameters predict, without friction."
+_URDF = (
+    "Amber is what the URDF's own parameters predict, without friction. Blue is what was known at the time: before it "
+    "had converged it may lie outside, double-click for all."
+)
 
 
 def iterate_link_sections(trace: LinkTrace) -> Iterator[tuple[str, Iterable[Html]]]:

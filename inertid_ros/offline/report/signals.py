@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
@@ -30,6 +31,10 @@ def draw_signals(view: SignalView) -> go.Figure:
         lines.insert(1, ("by the URDF alone", view.by_urdf, AMBER))
     for name, envelope, colour in lines:
         _draw_envelope(figure, view, name, envelope, colour)
+    for index, (row, column) in enumerate(view.places if view.by_urdf is not None else ()):
+        assert view.by_urdf is not None
+        span = find_span([view.signals.measured, view.by_urdf], index)
+        figure.update_yaxes(range=span, row=row, col=column)
     mark_events(figure, view.events, view.duration)
     return style(figure, 100 + 180 * view.rows)
 
@@ -44,6 +49,16 @@ def draw_residual(view: SignalView) -> go.Figure:
         figure.update_yaxes(range=span, row=row, col=column)
     mark_events(figure, view.events, view.duration)
     return style(figure, 80 + 160 * view.rows)
+
+
+def find_span(envelopes: Sequence[Envelope], index: int) -> tuple[float, float] | None:
+    """Range of one channel that holds all of some signals; None if there is nothing to show."""
+    low, high = (np.concatenate([getattr(item, side)[:, index] for item in envelopes]) for side in ("low", "high"))
+    if not np.any(np.isfinite(low)):
+        return None
+    bottom, top = float(np.nanmin(low)), float(np.nanmax(high))
+    padding = 0.15 * (top - bottom) or 1e-6
+    return bottom - padding, top + padding
 
 
 def find_range(low: FloatArray, high: FloatArray) -> tuple[float, float] | None:
