@@ -166,7 +166,8 @@ class _Newton:
         np.matmul(blocks, axes[: 10 * n].reshape(n, 10, -1), out=turned[: 10 * n].reshape(n, 10, -1))
         np.multiply(weights[:, None], axes[10 * n :], out=turned[10 * n :])
         block = min(16, len(axes))
-        factor, reflectors, sizes, _ = dtpqrt(0, block, np.diag(system.roots), turned)
+        top = np.diag(system.roots).T  # in the order of LAPACK
+        factor, reflectors, sizes, _ = dtpqrt(0, block, top, turned, overwrite_a=1)
         return cls(system, unknowns, inverse, np.linalg.inv(inverse), diagonal, pull, (factor, reflectors, sizes))
 
     def solve(self, centre: float, missed: FloatArray) -> tuple[FloatArray, FloatArray]:
