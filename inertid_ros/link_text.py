@@ -13,7 +13,6 @@ from inertid_ros.number_text import PARAMETER_UNITS, format_interval
 
 _OF_ANGLES = {"viscous": "Nm s/rad", "coulomb": "Nm", "rotor_inertia": "kg m²", "offset": "Nm"}
 _OF_LENGTHS = {"viscous": "N s/m", "coulomb": "N", "rotor_inertia": "kg", "offset": "N"}
-_OF_ENERGY = {"energy": "J"}
 _OF_WRENCHES = {"fx": "N", "fy": "N", "fz": "N", "nx": "Nm", "ny": "Nm", "nz": "Nm"}
 _OF_LINKS = dict(zip(PARAMETER_NAMES, PARAMETER_UNITS, strict=True))
 
@@ -29,12 +28,13 @@ def parameter_units(model: LinkModel) -> tuple[str, ...]:
     return tuple(units)
 
 
-def channel_units(estimate: LinkEstimate) -> tuple[str, ...]:
+def channel_units(model: LinkModel) -> tuple[str, ...]:
     """Unit of each channel: newton for forces and prismatic joints, newton metre for moments and all other joints."""
-    arm = estimate.model.arm
-    joints = {name: "Nm" if angle else "N" for name, angle in zip(arm.joint_names, arm.is_angle, strict=True)}
-    others = {f"base.{name}": unit for name, unit in _OF_WRENCHES.items()} | _OF_ENERGY
-    return tuple((others | joints)[name] for name in estimate.channels)
+    angles = dict(zip(model.arm.joint_names, model.arm.is_angle, strict=True))
+    return tuple(
+        ("Nm" if angles[name] else "N") if name in angles else _OF_WRENCHES[name.rpartition(".")[2]]
+        for name in model.channels
+    )
 
 
 def format_base_parameters(estimate: LinkEstimate) -> dict[str, str]:
@@ -52,11 +52,11 @@ def format_base_parameters(estimate: LinkEstimate) -> dict[str, str]:
 def format_fits(estimate: LinkEstimate) -> dict[str, str]:
     """Write for each channel how much of it is left unexplained: `1.2 % of 35.1 Nm rms, 1200 rows`."""
     described = zip(
-        estimate.channels,
+        estimate.model.channels,
         estimate.residual_rms,
         estimate.measured_rms,
         estimate.rows,
-        channel_units(estimate),
+        channel_units(estimate.model),
         strict=True,
     )
     return {

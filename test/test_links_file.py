@@ -112,7 +112,7 @@ def test_units_and_numbers_for_people() -> None:
     assert units["link3.mcx"] == "kg m"
     assert units["joint1.viscous"] == "Nm s/rad"
     assert units["base.fx"] == "N"
-    assert channel_units(estimate)[2:7] == ("N", "Nm", "Nm", "Nm", "Nm")
+    assert channel_units(estimate.model)[2:7] == ("N", "Nm", "Nm", "Nm", "Nm")
     assert format_fits(estimate)["joint1"] == "1 % of 7 Nm rms, 60 rows"
     texts = format_base_parameters(estimate)
     assert list(texts) == list(estimate.base.texts)

@@ -15,7 +15,9 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "plot",
         help="draw an estimate into a PNG file",
-        description="Draw the ten parameters of an estimate with their 95 % intervals, and the body from three sides.",
+        description="Draw the ten parameters of a load with their 95 % intervals, and the body from three sides; of "
+        "links, the base parameters, and what they leave of each channel. Where an estimate has both, the links go "
+        "into a second file, FILE_links.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -36,10 +38,21 @@ def _resolution(text: str) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from inertid_ros.offline.estimate_json import read_document
     from inertid_ros.offline.plot import read_any_estimate, write_png
+    from inertid_ros.offline.plot_links import read_plotted_links, write_links_png
 
     try:
-        write_png(read_any_estimate(options.estimate), options.png, options.dpi)
+        is_saved = options.estimate.suffix in (".yaml", ".yml")
+        content = {} if is_saved else read_document(options.estimate).content
+        has_links = content.get("links") is not None
+        has_load = not has_links or content.get("load") is not None
+        if has_load:
+            write_png(read_any_estimate(options.estimate), options.png, options.dpi)
+        if has_links:
+            beside = options.png.with_name(f"{options.png.stem}_links{options.png.suffix}")
+            path = beside if has_load else options.png
+            write_links_png(read_plotted_links(read_document(options.estimate)), path, options.dpi)
     except InertidError as error:
         print(f"inertid plot: {error}", file=sys.stderr)
         return 1

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import gc
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from inertid_ros.offline.replay import Plan
+    from inertid_ros.offline.plan import Plan
 
 
 def add_parser(commands: Any) -> None:
@@ -20,16 +22,35 @@ def add_parser(commands: Any) -> None:
         description="Replay bags through the same chain as the node's, far faster than they were recorded, and write "
         "estimate.json, predictions.mcap and report.html. A bag that begins at most 10 s after the end of the one "
         "before continues it. Others are recordings of their own: they are replayed in parallel, each into a "
-        "directory of its own, and what they tell of the load is added up in estimate.json.",
+        "directory of its own, and what they tell is added up in estimate.json.",
         allow_abbrev=False,
     )
     parser.add_argument("bags", nargs="+", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
     parser.add_argument("--params", type=Path, metavar="FILE", help="parameter file of the node (default: defaults)")
     parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: robot_description in the bag)")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", required=True, help="directory for what is written")
+    add_span(parser)
     add_remap(parser)
     parser.add_argument("--jobs", type=int, metavar="N", help="recordings at the same time (default: one a processor)")
     parser.set_defaults(run=run)
+
+
+def add_span(parser: argparse.ArgumentParser) -> None:
+    """Add the options for a part of each bag."""
+    about = "seconds after the first message of a bag"
+    parser.add_argument("--start", type=float, metavar="SECONDS", help=f"use each bag from so many {about}")
+    parser.add_argument("--end", type=float, metavar="SECONDS", help=f"use each bag up to so many {about}")
+
+
+def read_span(options: argparse.Namespace) -> tuple[float, float]:
+    """Start and end [s] of the part of each bag; SettingError if there is nothing between them."""
+    from inertid_ros.core.errors import SettingError
+
+    start = 0.0 if options.start is None else options.start
+    end = math.inf if options.end is None else options.end
+    if not 0.0 <= start < end:
+        raise SettingError("--start and --end", f"{start:g} and {end:g}", "a start of 0 or more, and an end after it")
+    return start, end
 
 
 def add_remap(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +67,7 @@ def add_remap(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Replay; 0 if everything went well, 1 if something is left out or wrong."""
-    from inertid_ros.cli.replay_view import ReplayProgress, print_outcome
+    from inertid_ros.cli.replay_view import make_progress_bar, print_outcome
     from inertid_ros.core.errors import InertidError
     from inertid_ros.offline.recordings import find_recordings, replay_recordings
 
@@ -54,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         plan = make_plan(options)
         recordings = find_recordings(options.bags, plan)
-        with ReplayProgress(recordings) as progress:
+        with make_progress_bar(recordings) as progress:
             outcome = replay_recordings(recordings, plan, options.output, progress.advance, options.jobs)
     except InertidError as error:
         sys.stderr.write(f"inertid replay: {one_line(error)}\n")
@@ -73,16 +94,21 @@ def make_plan(options: argparse.Namespace) -> Plan:
     """
     from inertid_ros.core.settings import Settings
     from inertid_ros.offline.parameter_file import read_settings
+    from inertid_ros.offline.plan import Plan
     from inertid_ros.offline.provenance import hash_file
-    from inertid_ros.offline.replay import Plan
     from inertid_ros.offline.topics import Topics
 
     settings = Settings() if options.params is None else read_settings(options.params)
+    if options.urdf is not None:
+        settings = dataclasses.replace(settings, urdf=str(options.urdf.expanduser().absolute()))
+    start, end = read_span(options)
     return Plan(
         settings=settings,
         topics=Topics.from_remappings(options.remap),
-        description=read_description(options.urdf or (Path(settings.urdf) if settings.urdf else None)),
+        description=read_description(Path(settings.urdf) if settings.urdf else None),
         settings_sha256="" if options.params is None else hash_file(options.params),
+        start=start,
+        end=end,
     )
 
 

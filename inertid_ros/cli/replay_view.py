@@ -4,67 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-from rich.text import Text
 
+from inertid_ros.cli.progress_bar import ProgressBar
 from inertid_ros.core.inertial import PARAMETER_NAMES
+from inertid_ros.link_text import count_states
 from inertid_ros.number_text import format_parameter
 from inertid_ros.offline.recordings import Outcome, Recording
 
 
-class _Rate(ProgressColumn):
-    """Messages a second."""
-
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f} messages/s")
-
-
-class ReplayProgress:
-    """A bar over all recordings, on standard error."""
-
-    def __init__(self, recordings: Sequence[Recording]) -> None:
-        """Expect as many messages as the bags say they have."""
-        total = sum(recording.messages for recording in recordings)
-        what = "1 recording" if len(recordings) == 1 else f"{len(recordings)} recordings"
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %"),
-            _Rate(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task = self._progress.add_task(what, total=total or None)
-
-    def __enter__(self) -> ReplayProgress:
-        """Show the bar."""
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Take it away."""
-        self._progress.stop()
-
-    def advance(self, messages: int) -> None:
-        """Go on by so many messages."""
-        self._progress.advance(self._task, messages)
+def make_progress_bar(recordings: Sequence[Recording]) -> ProgressBar:
+    """A bar over all recordings, with as many messages as the bags say they have."""
+    what = "1 recording" if len(recordings) == 1 else f"{len(recordings)} recordings"
+    return ProgressBar(what, sum(recording.messages for recording in recordings))
 
 
 def print_outcome(outcome: Outcome, output: Path) -> None:
-    """Print the ten parameters, how well they explain the wrenches, and where the files are."""
+    """Print what was found, how well it explains what was measured, and where the files are."""
     console = Console(highlight=False, soft_wrap=True, markup=False)
-    load = outcome.document["load"]
+    if outcome.document["load"] is not None:
+        _print_load(console, outcome.document)
+    if outcome.document["links"] is not None:
+        _print_links(console, outcome.document["links"])
+    for item in {item.code: item for summary in outcome.summaries for item in summary.health}.values():
+        if item.level != "info":
+            detail = f" ({item.detail})" if item.detail else ""
+            console.print(f"{item.level}: {item.source}: {item.message}{detail}; {item.remedy}")
+    console.print(f"written to {output}")
+
+
+def _print_load(console: Console, document: dict[str, Any]) -> None:
+    load = document["load"]
     for index, name in enumerate(PARAMETER_NAMES):
         deviation = float(np.sqrt(load["covariance"][index][index]))
         text = format_parameter(index, float(load["parameters"][index]), deviation, load["states"][index])
         console.print(f"{name:>4}  {text}")
     for finding in load["findings"]:
         console.print(f"{finding['level']}: {finding['message']}")
-    relative = outcome.document["residual"]["relative_rms"]
+    relative = document["residual"]["relative_rms"]
     console.print(f"residual: {100.0 * relative:.2f} % of the rms of the wrench")
-    console.print(f"written to {output}")
+
+
+def _print_links(console: Console, links: dict[str, Any]) -> None:
+    console.print(f"links: {count_states(links['base_parameters']['states'])}")
+    for name, entry in links["fit"]["channels"].items():
+        urdf = links["urdf_residual"]["channels"][name]["relative_rms"]
+        console.print(f"  {name}: {100.0 * entry['relative_rms']:.2f} % left (URDF {100.0 * urdf:.1f} %)")
+    fit, urdf = links["fit"]["relative_rms"], links["urdf_residual"]["relative_rms"]
+    console.print(f"fit: {100.0 * fit:.2f} % of the rms is left, {100.0 * urdf:.1f} % by the URDF alone")

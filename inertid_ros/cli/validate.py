@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inertid_ros.cli.replay import add_remap, one_line, read_description
+from inertid_ros.cli.replay import add_remap, add_span, one_line, read_description, read_span
 
 if TYPE_CHECKING:
-    from inertid_ros.offline.replay import Plan
+    from inertid_ros.offline.plan import Plan
 
 
 def add_parser(commands: Any) -> None:
@@ -19,29 +18,36 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "validate",
         help="see how well an estimate predicts another recording",
-        description="Predict the wrenches of bags with the frozen parameters of an estimate.json, and print what is "
-        "left: rms, and relative to the rms of the wrench less the bias. The bias of the sensor is fitted to the bags. "
-        "Settings and topics are those of the replay.",
+        description="Predict the wrenches, efforts or base wrenches of bags with the frozen parameters of an "
+        "estimate.json, and print what is left: rms, relative to the rms of what was measured, and relative to what "
+        "the URDF's own parameters leave. Of a load, the wrench less the bias counts, and since wrist sensors are "
+        "tared between recordings, the first number is with a constant fitted to each channel of the bags, the second "
+        "with the bias of the estimate, nothing fitted. Of links, both sides are filtered as in the replay, and "
+        "nothing is fitted. Settings and topics are those of the replay.",
         allow_abbrev=False,
     )
     parser.add_argument("estimate", type=Path, metavar="ESTIMATE", help="estimate.json, or the directory it is in")
     parser.add_argument("bags", nargs="+", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
     parser.add_argument("--params", type=Path, metavar="FILE", help="parameter file (default: as in the replay)")
-    parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: robot_description in the bag)")
+    parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: as in the replay, else in the bag)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_span(parser)
     add_remap(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Validate; 0 if everything went well, 1 if something is wrong."""
+    from inertid_ros.cli.progress_bar import ProgressBar
     from inertid_ros.core.errors import InertidError
     from inertid_ros.offline.estimate_json import format_json
-    from inertid_ros.offline.validate import validate
+    from inertid_ros.offline.validate import prepare
 
     path = options.estimate / "estimate.json" if options.estimate.is_dir() else options.estimate
     try:
-        validation = validate(path, options.bags, _make_plan(options, path), lambda _: None)
+        comparison = prepare(path, options.bags, _make_plan(options, path))
+        with ProgressBar("predicting", comparison.messages) as progress:
+            validation = comparison.run(progress.advance)
     except InertidError as error:
         sys.stderr.write(f"inertid validate: {one_line(error)}\n")
         return 1
@@ -50,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         sys.stdout.write(format_json(validation.list_all()) + "\n")
     else:
-        _print_table(validation.list_all())
+        _print_tables(validation.list_all())
     return 1 if validation.notes else 0
 
 
@@ -58,36 +64,86 @@ def _make_plan(options: argparse.Namespace, path: Path) -> Plan:
     """Settings and topics of the replay, unless the options name others."""
     from inertid_ros.offline.estimate_json import read_document, read_settings_of, read_topics_of
     from inertid_ros.offline.parameter_file import read_settings
-    from inertid_ros.offline.replay import Plan
+    from inertid_ros.offline.plan import Plan
     from inertid_ros.offline.topics import Topics
 
     document = read_document(path)
     settings = read_settings_of(document) if options.params is None else read_settings(options.params)
     topics = Topics.from_remappings(options.remap) if options.remap else read_topics_of(document)
     urdf = options.urdf or (Path(settings.urdf) if settings.urdf else None)
-    return dataclasses.replace(Plan(), settings=settings, topics=topics, description=read_description(urdf))
+    start, end = read_span(options)
+    return Plan(settings=settings, topics=topics, description=read_description(urdf), start=start, end=end)
 
 
-def _print_table(content: dict[str, Any]) -> None:
+def _print_tables(content: dict[str, Any]) -> None:
+    if content["load"] is not None:
+        _print_load(content["load"])
+    if content["links"] is not None:
+        _print_links(content["links"])
+
+
+def _print_load(content: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    has_urdf = content["urdf"] is not None
+    table = Table()
+    headings = ["channel", "rms of wrench", "rms of residual", "relative rms, bias refitted", "bias of the estimate"]
+    for heading in [*headings, *(["URDF, bias refitted", "over the URDF's"] if has_urdf else [])]:
+        table.add_column(heading, justify="right", no_wrap=heading == "channel")
+
+    def describe(name: str, *keys: str) -> None:
+        found, own, urdf, ratio = (
+            _look_up(content[part] if part else content, keys) for part in ("", "own_bias", "urdf", "relative_to_urdf")
+        )
+        sizes = [f"{found[key]:.4f}" if key in found else "" for key in ("measured_rms", "rms")]
+        relative = [f"{100.0 * item['relative_rms']:.2f} %" for item in (found, own, urdf) if item]
+        table.add_row(name, *sizes, *relative, *([_format_ratio(ratio["ratio"])] if ratio else []))
+
+    for name in content["channels"]:
+        describe(name, "channels", name)
+    for name in ("force", "torque"):
+        describe(name, name)
+    describe("overall")
+    console = Console()
+    console.print(table)
+    console.print("Bias refitted: a constant in each channel is fitted to these bags. All else is frozen.")
+    if not has_urdf:
+        console.print("The URDF says nothing of what hangs on the sensor: nothing to compare with.")
+
+
+def _print_links(content: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table()
-    for heading in ("channel", "rms of wrench", "rms of residual", "relative", "relative, bias of the estimate"):
-        table.add_column(heading, justify="right")
-    urdf = content["urdf"]
-    if urdf is not None:
-        table.add_column("relative, by the URDF", justify="right")
+    for heading in ("channel", "rms", "rms of residual", "relative rms", "not filtered", "URDF", "over the URDF's"):
+        table.add_column(heading, justify="right", no_wrap=heading == "channel")
 
-    def describe(name: str, entry: dict[str, Any], others: list[dict[str, Any]]) -> None:
-        sizes = [f"{entry[key]:.4f}" if key in entry else "" for key in ("measured_rms", "rms")]
-        relative = [f"{100.0 * item['relative_rms']:.2f} %" for item in (entry, *others)]
-        table.add_row(name, *sizes, *relative)
+    def describe(name: str, *keys: str) -> None:
+        found, raw, urdf, ratio = (
+            _look_up(content[part] if part else content, keys) for part in ("", "raw", "urdf", "relative_to_urdf")
+        )
+        sizes = [f"{found[key]:.4f}" if key in found else "" for key in ("measured_rms", "rms")]
+        relative = [f"{100.0 * item['relative_rms']:.2f} %" for item in (found, raw, urdf)]
+        table.add_row(name, *sizes, *relative, _format_ratio(ratio["ratio"]))
 
-    others = [content["own_bias"]] + ([] if urdf is None else [urdf])
-    for name, entry in content["channels"].items():
-        describe(name, entry, [item["channels"][name] for item in others])
-    for name in ("force", "torque"):
-        describe(name, content[name], [item[name] for item in others])
-    describe("overall", {"relative_rms": content["relative_rms"]}, others)
-    Console().print(table)
+    for name in content["channels"]:
+        describe(name, "channels", name)
+    groups = [name for name in ("base_force", "base_torque", "effort", "effort_force") if name in content]
+    for name in groups if len(groups) > 1 else []:
+        describe(name.replace("_", " "), name)
+    describe("overall")
+    console = Console()
+    console.print(table)
+    console.print("All is frozen. Both sides are filtered as the estimator does; beside it, the samples as measured.")
+
+
+def _look_up(content: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys if content else ():
+        content = content[key]
+    return content
+
+
+def _format_ratio(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.3g}"

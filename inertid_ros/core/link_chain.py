@@ -51,7 +51,6 @@ class LinkChain:
         self._without_effort = 0
         self._paused = False
         self._energy: EnergyCrossCheck | None = None
-        self._channels: tuple[str, ...] = ()
         self.model: LinkModel | None = None
         """The arm; None while it is not known which joints it has."""
         self._pipeline: LinkPipeline | None = None
@@ -92,7 +91,6 @@ class LinkChain:
         rows: LinkRows = EnergyLinkRows(model, links) if by_energy else make_link_rows(model.columns, links)
         if not by_energy and links.source == "effort":
             self._energy = EnergyCrossCheck(model, links, SLOT * 1e-9)
-        self._channels = ("energy",) if by_energy else model.channels
         self._pipeline = LinkPipeline(
             model.arm, rows, model.prior, model.prior_deviations, links, self._health, self._energy
         )
@@ -120,6 +118,7 @@ class LinkChain:
             return None
         solution = self._pipeline.estimator.solve()
         covariance = solution.information.covariance()
+        fit = self._pipeline.fit or solution
         findings = self._pipeline.check.findings()
         if not findings and self._energy is not None:
             findings = self._energy.findings()
@@ -129,13 +128,12 @@ class LinkChain:
         return LinkEstimate(
             stamp=self._pipeline.stamp,
             model=self.model,
-            channels=self._channels,
             values=solution.values,
             covariance=covariance,
             states=states,
-            residual_rms=solution.residual_rms,
-            measured_rms=solution.measured_rms,
-            rows=solution.rows,
+            residual_rms=fit.residual_rms,
+            measured_rms=fit.measured_rms,
+            rows=fit.rows,
             mode="paused" if self._paused else "learning" if solution.rows.any() else "waiting",
             findings=findings,
         )

@@ -14,7 +14,9 @@ from inertid_ros.core.health import Health
 from inertid_ros.core.link_estimator import LinkEstimator
 from inertid_ros.core.link_records import LinkOutput
 from inertid_ros.core.link_rows import LinkRows
+from inertid_ros.core.link_rows_energy import EnergyLinkRows
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
+from inertid_ros.core.row_fit import RowFit
 from inertid_ros.core.settings import LinksSettings
 from inertid_ros.core.standing import Standing
 from inertid_ros.core.static_wrench import StaticWrench
@@ -70,7 +72,9 @@ class LinkPipeline:
             ([] if by_effort else [links.noise_floor_force] * 3 + [links.noise_floor_torque] * 3)
             + ([] if links.source == "base_wrench" else [links.noise_floor_effort] * self._n)
         )
-        if len(rows.used) == 1 and len(floors) > 1:
+        self.fit = RowFit(len(floors)) if isinstance(rows, EnergyLinkRows) else None
+        """How well torques are predicted where the estimator does not know that itself."""
+        if self.fit is not None:
             floors = floors[:1]
         self.estimator = LinkEstimator(rows.used, prior, deviations, floors, rows.repeats)
         rows.set_values(prior)
@@ -83,8 +87,8 @@ class LinkPipeline:
         self._last_bad = np.full(channels, -np.inf)
         self._settled_from = -np.inf
         self._no_stamps = np.empty(0, dtype=np.int64)
-        self._no_rows = np.empty((0, len(floors)))
-        self._none_settled = np.empty((0, len(floors)), dtype=bool)
+        self._no_rows = np.empty((0, channels))
+        self._none_settled = np.empty((0, channels), dtype=bool)
 
     def push_joints(self, block: JointBlock) -> None:
         """Take joint states with the URDF's names, and their efforts."""
@@ -147,11 +151,10 @@ class LinkPipeline:
         picked = self._pick(slots)
         rows = self._rows.process(stretch, measured, picked)
         settled = self._find_settled(stretch, usable, picked)
-        if settled.shape[1] != len(self._rows.used):
-            settled = np.asarray(settled.all(axis=1, keepdims=True))
         if picked:
             predicted, row_predicted = self._take_rows(stretch, slots, picked, rows, measured, usable, settled, paused)
-            row_stamps, row_measured = stretch.stamps[picked], rows[:, :, -1]
+            judged = self._rows.torque_rows if isinstance(self._rows, EnergyLinkRows) else rows
+            row_stamps, row_measured = stretch.stamps[picked], judged[:, :, -1]
         else:
             predicted = self._rows.predict(0, len(slots))
             row_stamps, row_predicted = self._no_stamps, self._no_rows
@@ -186,15 +189,19 @@ class LinkPipeline:
                 measured[picked, -self._n :],
                 usable[picked, -self._n :],
             )
-        row_predicted = np.empty(rows.shape[:2])
+        judged = self._rows.torque_rows if isinstance(self._rows, EnergyLinkRows) else rows
+        row_predicted = np.empty(judged.shape[:2])
         done = 0
         for place, position in enumerate(picked):
-            row = rows[place]
-            row_predicted[place] = row[:, :-1].dot(self.estimator.values)
+            row_predicted[place] = judged[place, :, :-1].dot(self.estimator.values)
             if paused:
                 continue
             if not self._standing.is_long(stretch.times.item(position), stretch.positions[position]):
-                self.estimator.take(row, settled[place].tolist())
+                if self.fit is None:
+                    self.estimator.take(rows[place], settled[place].tolist())
+                else:
+                    self.estimator.take(rows[place], [bool(settled[place].all())])
+                    self.fit.take(judged[place, :, -1], row_predicted[place], settled[place])
                 if self._source != "base_wrench":
                     n = self._n
                     self.check.take(stretch.positions[position], measured[position, -n:], usable[position, -n:])
@@ -236,6 +243,7 @@ class LinkPipeline:
         """Forget all that was learned."""
         self.estimator.reset()
         self.check = EffortCheck(self._arm)
+        self.fit = None if self.fit is None else RowFit(len(self.fit.rows))
         self._rows.start_anew()
         self._rows.set_values(self.estimator.values)
 

@@ -42,7 +42,6 @@ class LinkEstimate:
     Attributes:
         stamp: of the newest sample used, nanoseconds; 0 before the first.
         model: the arm and its base parameters.
-        channels: names of the K equations a row has: those of the model, or "energy" for the energy method.
         values: (U,) base parameters.
         covariance: (U, U).
         states: for each, whether it can be trusted.
@@ -54,7 +53,6 @@ class LinkEstimate:
 
     stamp: int
     model: LinkModel
-    channels: tuple[str, ...]
     values: FloatArray
     covariance: FloatArray
     states: tuple[ParameterState, ...]

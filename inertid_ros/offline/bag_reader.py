@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -16,13 +17,15 @@ from rosbags.rosbag2 import Reader
 from inertid_ros.core.errors import RecordingError
 from inertid_ros.offline.bag_repair import is_short_database, iterate_sqlite_messages, list_sqlite_topics, repair_mcap
 from inertid_ros.offline.provenance import hash_file
-from inertid_ros.offline.topics import TYPES, Topics
+from inertid_ros.offline.topics import TYPES
 from inertid_ros.offline.trace import InputFile
+from inertid_ros.offline.unpacking import unpack_file, unpack_message
 
 BLOCK = 2000
 """Messages that are carried through the chain at once."""
 
 _SUFFIXES = (".mcap", ".db3")
+_PACKED = ".zstd"
 
 
 class HasTopic(Protocol):
@@ -71,11 +74,12 @@ class Bag:
         self._stack = ExitStack()
         self._readers: list[Reader] = []
         self._damaged_databases: list[Path] = []
+        self._is_salvaged = False
 
     def __enter__(self) -> Bag:
         """Open it; RecordingError if nothing at all can be read."""
         try:
-            self._readers = [self._stack.enter_context(Reader(self.path))]
+            self._readers = [self._stack.enter_context(Reader(self._unpack()))]
         except FileNotFoundError:
             self._stack.close()
             what = "has no metadata.yaml: name a rosbag2 folder, or its .mcap or .db3 file"
@@ -100,23 +104,31 @@ class Bag:
         """Close it."""
         self._stack.close()
 
-    def messages(self, topics: Iterable[str]) -> Iterator[RawMessage]:
-        """Walk over the messages of some topics in the order of recording."""
+    def messages(self, topics: Iterable[str], start: float = 0.0, end: float = math.inf) -> Iterator[RawMessage]:
+        """Walk over the messages of some topics in the order of recording, `start` to `end` [s since the first]."""
         wanted = set(topics)
+        first = None if start <= 0.0 else self.start + round(start * 1e9)
+        last = None if math.isinf(end) else self.start + round(end * 1e9)
         streams: list[Iterator[RawMessage]] = []
         for reader in self._readers:
             connections = [connection for connection in reader.connections if connection.topic in wanted]
             if connections:
-                streams.append(reader.messages(connections))
+                streams.append(reader.messages(connections, first, last))
         for path in self._damaged_databases:
             sources = {key: Source(name) for key, name, _ in list_sqlite_topics(path) if name in wanted}
             rows = iterate_sqlite_messages(path)
-            streams.append((sources[key], time, data) for key, time, data in rows if key in sources)
-        return chain.from_iterable(streams)
+            within = (row for row in rows if (not first or row[1] >= first) and (not last or row[1] < last))
+            streams.append((sources[key], time, data) for key, time, data in within if key in sources)
+        messages = chain.from_iterable(streams)
+        if self._is_salvaged:
+            return ((source, time, unpack_message(data)) for source, time, data in messages)
+        return messages
 
-    def blocks(self, topics: Iterable[str], size: int = BLOCK) -> Iterator[list[RawMessage]]:
-        """Walk over the same in blocks; where the bag is damaged they end, and `trouble` says so."""
-        stream = self.messages(topics)
+    def blocks(
+        self, topics: Iterable[str], size: int = BLOCK, start: float = 0.0, end: float = math.inf
+    ) -> Iterator[list[RawMessage]]:
+        """Walk over the same in blocks; where the bag is damaged they end, and `trouble` says so, once."""
+        stream = self.messages(topics, start, end)
         read = 0
         while True:
             block: list[RawMessage] = []
@@ -128,7 +140,7 @@ class Bag:
             read += len(block)
             if block:
                 yield block
-            if failure:
+            if failure and not self.trouble:
                 self.trouble.append(
                     f"bag '{self.path}' is damaged after {read} messages ({failure}): what comes before was used; "
                     "copy or record it anew"
@@ -144,16 +156,15 @@ class Bag:
             return block[0][2]
         return None
 
-    def check(self, topics: Topics, wrench: str = "wrench") -> None:
-        """Make sure that joint states and wrenches, those of the wrist or the base, are there and what they should be.
+    def check(self, inputs: Mapping[str, str]) -> None:
+        """Make sure that the topics of inputs (joint_states, wrench, …) are there and are what they should be.
 
         Raises:
             RecordingError: if they are not; it names the topics that could be meant.
         """
         if not self.topics and not self.trouble:
-            raise RecordingError(f"bag '{self.path}' is empty: record joint states and wrenches")
-        for role in ("joint_states", wrench):
-            topic: str = getattr(topics, role)
+            raise RecordingError(f"bag '{self.path}' is empty: record {' and '.join(inputs.values())}")
+        for role, topic in inputs.items():
             info = self.topics.get(topic)
             candidates = sorted(name for name, other in self.topics.items() if other.kind == TYPES[role])
             if info is None and self.trouble:
@@ -173,14 +184,32 @@ class Bag:
     def _list_files(self) -> list[Path]:
         if not self.path.is_dir():
             return [self.path]
-        names = (*_SUFFIXES, *(f"{suffix}.zstd" for suffix in _SUFFIXES))
+        names = (*_SUFFIXES, *(suffix + _PACKED for suffix in _SUFFIXES))
         return sorted(path for path in self.path.iterdir() if path.name.endswith(names))
+
+    def _make_folder(self) -> Path:
+        """A folder for what is unpacked or repaired, which goes away with the bag."""
+        return Path(self._stack.enter_context(TemporaryDirectory(prefix="inertid_")))
+
+    def _unpack(self) -> Path:
+        """What to read: the bag, or where it is a compressed file, the same unpacked."""
+        if self.path.suffix != _PACKED or not self.path.is_file():
+            return self.path
+        unpacked = self._make_folder() / self.path.stem
+        if not unpack_file(self.path, unpacked):
+            raise RecordingError("compressed file ends too early")
+        return unpacked
 
     def _salvage(self, reason: str) -> None:
         """Open what is left file by file."""
-        folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="inertid_")))
+        self._is_salvaged = True
+        folder = self._make_folder()
         for index, path in enumerate(self._list_files()):
-            self._salvage_file(path, folder / f"{index}.mcap")
+            source = path
+            if path.suffix == _PACKED:
+                source = folder / f"{index}_{path.stem}"
+                unpack_file(path, source)
+            self._salvage_file(source, folder / f"{index}.mcap")
         if not self._readers and not self._damaged_databases:
             self._stack.close()
             raise RecordingError(f"bag '{self.path}' cannot be read ({reason}): copy or record it anew")
@@ -212,9 +241,9 @@ class Bag:
         self.start = min((reader.start_time for reader in filled), default=0)
         self.end = max((reader.end_time for reader in filled), default=0)
 
-    def count(self, topics: Topics) -> int:
-        """How many messages there are to be replayed."""
-        names = {topics.joint_states, topics.wrench}
+    def count(self, topics: Iterable[str]) -> int:
+        """How many messages of some topics there are."""
+        names = set(topics)
         return sum(info.count for name, info in self.topics.items() if name in names)
 
 

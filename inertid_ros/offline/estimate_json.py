@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,28 +17,37 @@ from inertid_ros.core.load_chain import LoadEstimate
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings import Settings
 from inertid_ros.core.tool import Tool
+from inertid_ros.offline.links_json import list_fit, list_links
 from inertid_ros.offline.parameter_file import list_settings
-from inertid_ros.offline.summary import Summary, combine_statistics
+from inertid_ros.offline.residual_json import list_residual
+from inertid_ros.offline.summary import LinkSummary, LoadSummary, Summary, combine_statistics
 from inertid_ros.offline.topics import Topics
-from inertid_ros.offline.trace import ResidualStatistics
+from inertid_ros.offline.whole_file import write_whole
 from inertid_ros.yaml_file import Section
 
 FORMAT = "inertid_ros replay"
 VERSION = 1
-CHANNELS = ("fx", "fy", "fz", "nx", "ny", "nz")
 
 
 def make_document(
-    estimate: LoadEstimate, summaries: Sequence[Summary], notes: Sequence[str], topics: Topics
+    load: LoadEstimate | None,
+    links: LinkSummary | None,
+    summaries: Sequence[Summary],
+    notes: Sequence[str],
+    topics: Topics,
 ) -> dict[str, Any]:
-    """Put the document together: the estimate, and what it comes from, recording by recording."""
+    """Put the document together: the estimates, and what they come from, recording by recording."""
     last = summaries[-1]
+    loads = [summary.load for summary in summaries if summary.load is not None]
+    tool = loads[-1].tool if loads else None
+    statistics = [summary.statistics for summary in loads]
     return {
         "format": FORMAT,
         "version": VERSION,
-        "load": list_load(estimate),
-        "tool": None if last.tool is None else list_tool(last.tool),
-        "residual": list_residual(combine_statistics([summary.statistics for summary in summaries])),
+        "load": None if load is None else list_load(load),
+        "tool": None if tool is None else list_tool(tool),
+        "residual": list_residual(combine_statistics(statistics)) if loads else None,
+        "links": None if links is None else list_links(links, last.settings),
         "health": _add_counts(summaries),
         "notes": list(notes),
         "recordings": [_list_recording(summary) for summary in summaries],
@@ -81,37 +89,9 @@ def list_tool(tool: Tool) -> dict[str, Any]:
     return {"sensor_frame": tool.sensor_frame, "parameters": tool.phi, "covariance": tool.covariance}
 
 
-def list_residual(statistics: ResidualStatistics) -> dict[str, Any]:
-    """How well the wrenches are explained: relative to rms, all together, force, moment, and each channel."""
-    force, torque = (_relate(statistics, part) for part in (slice(0, 3), slice(3, 6)))
-    names = ("mean", "rms", "largest", "measured_rms", "relative_rms")
-    return {
-        "count": statistics.count,
-        "relative_rms": float(np.sqrt((force**2 + torque**2) / 2.0)),
-        "force": {"relative_rms": force},
-        "torque": {"relative_rms": torque},
-        "channels": {
-            channel: {name: float(getattr(statistics, name)[index]) for name in names}
-            for index, channel in enumerate(CHANNELS)
-        },
-    }
-
-
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a document; whatever happens, there is either the old file or the whole new one.
-
-    Raises:
-        FileAccessError: if it cannot be written.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_text(format_json(document) + "\n", encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        remedy = "name another directory with -o, or make room"
-        raise FileAccessError(f"'{path}' cannot be written: {error.strerror}; {remedy}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Write a document, whole or not at all; FileAccessError if it cannot be written."""
+    write_whole(path, format_json(document) + "\n")
 
 
 def format_json(document: Mapping[str, Any]) -> str:
@@ -166,13 +146,21 @@ def _list_recording(summary: Summary) -> dict[str, Any]:
         "first_stamp": summary.origin.first_stamp,
         "last_stamp": summary.origin.last_stamp,
         "duration": summary.duration,
-        "mass": float(summary.estimate.parameters[0]),
-        "bias": summary.estimate.bias,
-        "residual": list_residual(summary.statistics),
+        **({} if summary.load is None else _list_load_of(summary.load)),
+        **({} if summary.links is None else {"links": {"fit": list_fit(summary.links)}}),
         "topics": [asdict(topic) for topic in summary.topics],
         "health": [asdict(item) for item in summary.health],
-        "events": [asdict(event) for event in summary.events],
         "notes": list(summary.notes),
+    }
+
+
+def _list_load_of(load: LoadSummary) -> dict[str, Any]:
+    """What one recording says of the load."""
+    return {
+        "mass": float(load.estimate.parameters[0]),
+        "bias": load.estimate.bias,
+        "residual": list_residual(load.statistics),
+        "events": [asdict(event) for event in load.events],
     }
 
 
@@ -182,11 +170,6 @@ def _add_counts(summaries: Sequence[Summary]) -> dict[str, int]:
         name = f"{item.source}.{item.code}"
         counts[name] = counts.get(name, 0) + item.count
     return counts
-
-
-def _relate(statistics: ResidualStatistics, part: slice) -> float:
-    residual, measured = (float(np.linalg.norm(values[part])) for values in (statistics.rms, statistics.measured_rms))
-    return residual / measured if measured > 0.0 else 0.0
 
 
 def _list_array(value: Any) -> Any:

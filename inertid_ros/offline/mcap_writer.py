@@ -1,13 +1,13 @@
-"""Wrenches to an mcap file, thousands at a time.
+"""Predictions to an mcap file, thousands at a time.
 
-All messages of a file are serialised copies of one, so that a chunk is one numpy array of records. The format is that
-of mcap.dev/spec: header, schema, channels, chunks each with their message indexes, then a summary.
+All messages of a stream are serialised copies of one, so that a chunk is one numpy array of records. The format is that
+of mcap.dev/spec: header, schemas and channels, chunks each with their message indexes, then a summary.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ from rosbags.typesys import Stores, get_typestore
 
 from inertid_ros.core.errors import FileAccessError
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.messages.cdr_layout import learn_wrench_stamped
+from inertid_ros.messages.cdr_layout import Layout, learn_joint_state, learn_wrench_stamped
 
 WRENCH = "geometry_msgs/msg/WrenchStamped"
+JOINT_STATE = "sensor_msgs/msg/JointState"
 _MAGIC = b"\x89MCAP0\r\n"
 _CHUNK_SAMPLES = 4096
 _SECOND = 1_000_000_000
@@ -27,73 +28,83 @@ _HEADER, _FOOTER, _SCHEMA, _CHANNEL, _CHUNK, _MESSAGE_INDEX, _CHUNK_INDEX, _STAT
     1, 2, 3, 4, 6, 7, 8, 11, 15,
 )  # fmt: skip
 _MESSAGE = 5
+_STORE = get_typestore(Stores.ROS2_JAZZY)
+_KINDS: Any = _STORE.types
 
 
-class McapWrenchWriter:
-    """Writes several topics of wrenches with the same stamps and the same frame."""
+class McapWriter:
+    """Writes streams of predictions into one file."""
 
-    def __init__(self, path: Path, topics: Sequence[str], frame: str) -> None:
+    def __init__(self, path: Path) -> None:
         """Open the file; FileAccessError if that fails."""
         self._path = path
-        self._topics = tuple(topics)
-        self._records = _make_records(frame, len(self._topics))
-        self._wrenches = self._records["wrench"]
-        self._stamps = np.empty(_CHUNK_SAMPLES, dtype=np.int64)
-        self._waiting = 0
-        self._written = 0
         self._position = 0
+        self._schemas: list[str] = []
+        self._descriptions = b""
+        self._streams: list[McapStream] = []
         self._chunks: list[bytes] = []
         self._first_time, self._last_time = 2**63 - 1, 0
         try:
-            self._stream = path.open("wb")
+            self._file = path.open("wb")
         except OSError as error:
             raise _describe(path, error) from None
-        self._description = self._describe_topics()
-        self._put(_MAGIC + _record(_HEADER, _text("ros2") + _text("inertid_ros")) + self._description)
+        self._put(_MAGIC + _record(_HEADER, _text("ros2") + _text("inertid_ros")))
 
-    def write(self, stamps: IntArray, wrenches: Sequence[FloatArray]) -> None:
-        """Write (N,) stamps [ns] and for each topic (N, 6) wrenches; they may wait for more before they are written.
+    def add_wrenches(self, topics: Sequence[str], frame: str) -> McapStream:
+        """Open topics for wrenches (N, 6) with the same stamps and the same frame."""
+        zero = _KINDS["geometry_msgs/msg/Vector3"](x=0.0, y=0.0, z=0.0)
+        wrench = _KINDS["geometry_msgs/msg/Wrench"](force=zero, torque=zero)
+        message = _KINDS[WRENCH](header=_make_header(frame), wrench=wrench)
+        return self._add(topics, WRENCH, message, learn_wrench_stamped, "wrench")
 
-        Raises:
-            FileAccessError: if the disk is full or gone.
-        """
-        done = 0
-        while done < len(stamps):
-            count = min(_CHUNK_SAMPLES - self._waiting, len(stamps) - done)
-            taken, free = slice(done, done + count), slice(self._waiting, self._waiting + count)
-            self._stamps[free] = stamps[taken]
-            for index, values in enumerate(wrenches):
-                self._wrenches[free, index] = values[taken]
-            done += count
-            self._waiting += count
-            if self._waiting == _CHUNK_SAMPLES:
-                self._write_waiting()
+    def add_efforts(self, topics: Sequence[str], joints: Sequence[str]) -> McapStream:
+        """Open topics for efforts (N, n) with the same stamps, of the same joints."""
+        empty = np.empty(0)
+        message = _KINDS[JOINT_STATE](
+            header=_make_header(""),
+            name=list(joints),
+            position=empty,
+            velocity=empty,
+            effort=np.zeros(len(joints)),
+        )
+        return self._add(topics, JOINT_STATE, message, learn_joint_state, "effort")
+
+    def _add(
+        self, topics: Sequence[str], kind: str, message: Any, learn: Callable[[bytes], Layout], field: str
+    ) -> McapStream:
+        description = b""
+        if kind not in self._schemas:
+            self._schemas.append(kind)
+            definition, _ = _STORE.generate_msgdef(kind, ros_version=2)
+            head = struct.pack("<H", len(self._schemas)) + _text(kind) + _text("ros2msg") + _text(definition)
+            description = _record(_SCHEMA, head)
+        schema = self._schemas.index(kind) + 1
+        first = 1 + sum(len(stream.topics) for stream in self._streams)
+        for channel, topic in enumerate(topics, start=first):
+            head = struct.pack("<HH", channel, schema) + _text(topic) + _text("cdr") + struct.pack("<I", 0)
+            description += _record(_CHANNEL, head)
+        data = bytes(_STORE.serialize_cdr(message, kind))
+        stream = McapStream(self, topics, first, data, learn(data), field)
+        self._streams.append(stream)
+        self._descriptions += description
+        self._put(description)
+        return stream
 
     def close(self) -> None:
         """Write what waits and the summary, and close; FileAccessError if that fails."""
         try:
-            self._write_waiting()
+            for stream in self._streams:
+                stream.flush()
             self._put(self._make_summary())
         finally:
             try:
-                self._stream.close()
+                self._file.close()
             except OSError as error:
                 raise _describe(self._path, error) from None
 
-    def _write_waiting(self) -> None:
-        """Write one chunk of what waits."""
-        if self._waiting == 0:
-            return
-        stamps, records = self._stamps[: self._waiting], self._records[: self._waiting]
-        records["sequence"] = self._written + np.arange(len(stamps))[:, None]
-        records["log_time"] = records["publish_time"] = stamps[:, None]
-        seconds, nanoseconds = np.divmod(stamps, _SECOND)
-        records["sec"], records["nanosec"] = seconds[:, None], nanoseconds[:, None]
-        self._written += len(stamps)
-        self._waiting = 0
-        self._put_chunk(stamps, records.tobytes())
-
-    def _put_chunk(self, stamps: IntArray, content: bytes) -> None:
+    def put_chunk(self, stamps: IntArray, records: NDArray[np.void], first_channel: int) -> None:
+        """Write (N, topics) records of one stream."""
+        content = records.tobytes()
         first, last = int(stamps.min()), int(stamps.max())
         self._first_time, self._last_time = min(self._first_time, first), max(self._last_time, last)
         start = self._position
@@ -102,14 +113,14 @@ class McapWrenchWriter:
         self._put(content)
         after_chunk = self._position
         offsets = b""
-        size = self._records.itemsize
-        for index in range(len(self._topics)):
-            offsets += struct.pack("<HQ", index + 1, self._position)
+        size, topics = records.dtype.itemsize, records.shape[1]
+        for index in range(topics):
+            offsets += struct.pack("<HQ", first_channel + index, self._position)
             entries = np.empty((len(stamps), 2), dtype="<u8")
             entries[:, 0] = stamps
-            entries[:, 1] = (np.arange(len(stamps)) * len(self._topics) + index) * size
+            entries[:, 1] = (np.arange(len(stamps)) * topics + index) * size
             data = entries.tobytes()
-            self._put(_record(_MESSAGE_INDEX, struct.pack("<HI", index + 1, len(data)) + data))
+            self._put(_record(_MESSAGE_INDEX, struct.pack("<HI", first_channel + index, len(data)) + data))
         self._chunks.append(
             struct.pack("<QQQQ", first, last, start, after_chunk - start)
             + struct.pack("<I", len(offsets))
@@ -121,53 +132,98 @@ class McapWrenchWriter:
 
     def _make_summary(self) -> bytes:
         end = _record(_DATA_END, struct.pack("<I", 0))
-        summary = self._description + b"".join(_record(_CHUNK_INDEX, chunk) for chunk in self._chunks)
-        count = len(self._topics)
-        counts = b"".join(struct.pack("<HQ", index + 1, self._written) for index in range(count))
-        first = self._first_time if self._written else 0
-        statistics = struct.pack("<QHIIIIQQ", self._written * count, 1, count, 0, 0, len(self._chunks), first,
+        summary = self._descriptions + b"".join(_record(_CHUNK_INDEX, chunk) for chunk in self._chunks)
+        written = [(channel, stream.written) for stream in self._streams for channel in stream.channels]
+        counts = b"".join(struct.pack("<HQ", *pair) for pair in written)
+        total = sum(count for _, count in written)
+        first = self._first_time if total else 0
+        statistics = struct.pack("<QHIIIIQQ", total, len(self._schemas), len(written), 0, 0, len(self._chunks), first,
                                  self._last_time)  # fmt: skip
         summary += _record(_STATISTICS, statistics + struct.pack("<I", len(counts)) + counts)
         footer = _record(_FOOTER, struct.pack("<QQI", self._position + len(end), 0, 0))
         return end + summary + footer + _MAGIC
 
-    def _describe_topics(self) -> bytes:
-        definition, _ = get_typestore(Stores.ROS2_JAZZY).generate_msgdef(WRENCH, ros_version=2)
-        schema = _record(_SCHEMA, struct.pack("<H", 1) + _text(WRENCH) + _text("ros2msg") + _text(definition))
-        channels = (
-            _record(_CHANNEL, struct.pack("<HH", index + 1, 1) + _text(topic) + _text("cdr") + struct.pack("<I", 0))
-            for index, topic in enumerate(self._topics)
-        )
-        return schema + b"".join(channels)
-
     def _put(self, data: bytes) -> None:
         try:
-            self._stream.write(data)
+            self._file.write(data)
         except OSError as error:
             raise _describe(self._path, error) from None
         self._position += len(data)
 
 
-def _make_records(frame: str, topics: int) -> NDArray[np.void]:
-    """Message records of one chunk, (4096, topics), in which all is filled in but what differs from one to the next."""
-    store = get_typestore(Stores.ROS2_JAZZY)
-    kinds: Any = store.types
-    zero = kinds["geometry_msgs/msg/Vector3"](x=0.0, y=0.0, z=0.0)
-    header = kinds["std_msgs/msg/Header"](stamp=kinds["builtin_interfaces/msg/Time"](sec=0, nanosec=0), frame_id=frame)
-    message = kinds[WRENCH](header=header, wrench=kinds["geometry_msgs/msg/Wrench"](force=zero, torque=zero))
-    data = bytes(store.serialize_cdr(message, WRENCH))
-    fields: Any = learn_wrench_stamped(data).dtype.fields
+class McapStream:
+    """Topics of one type whose messages have the same stamps.
+
+    Attributes:
+        topics: their names.
+        channels: their numbers in the file.
+        written: samples written so far.
+    """
+
+    def __init__(
+        self, writer: McapWriter, topics: Sequence[str], first_channel: int, data: bytes, layout: Layout, field: str
+    ) -> None:
+        """Set what all messages have in common: that one of them looks like `data`, and where its values are."""
+        self._writer = writer
+        self.topics = tuple(topics)
+        self.channels = range(first_channel, first_channel + len(self.topics))
+        self.written = 0
+        self._records = _make_records(data, layout, field, self.channels)
+        self._values = self._records["values"]
+        self._stamps = np.empty(_CHUNK_SAMPLES, dtype=np.int64)
+        self._waiting = 0
+
+    def write(self, stamps: IntArray, values: Sequence[FloatArray]) -> None:
+        """Write (N,) stamps [ns] and for each topic (N, C) values; they may wait for more before they are written.
+
+        Raises:
+            FileAccessError: if the disk is full or gone.
+        """
+        done = 0
+        while done < len(stamps):
+            count = min(_CHUNK_SAMPLES - self._waiting, len(stamps) - done)
+            taken, free = slice(done, done + count), slice(self._waiting, self._waiting + count)
+            self._stamps[free] = stamps[taken]
+            for index, numbers in enumerate(values):
+                self._values[free, index] = numbers[taken]
+            done += count
+            self._waiting += count
+            if self._waiting == _CHUNK_SAMPLES:
+                self.flush()
+
+    def flush(self) -> None:
+        """Write one chunk of what waits; FileAccessError if that fails."""
+        if self._waiting == 0:
+            return
+        stamps, records = self._stamps[: self._waiting], self._records[: self._waiting]
+        records["sequence"] = self.written + np.arange(len(stamps))[:, None]
+        records["log_time"] = records["publish_time"] = stamps[:, None]
+        seconds, nanoseconds = np.divmod(stamps, _SECOND)
+        records["sec"], records["nanosec"] = seconds[:, None], nanoseconds[:, None]
+        self.written += len(stamps)
+        self._waiting = 0
+        self._writer.put_chunk(stamps, records, self.channels.start)
+
+
+def _make_header(frame: str) -> Any:
+    return _KINDS["std_msgs/msg/Header"](stamp=_KINDS["builtin_interfaces/msg/Time"](sec=0, nanosec=0), frame_id=frame)
+
+
+def _make_records(data: bytes, layout: Layout, field: str, channels: range) -> NDArray[np.void]:
+    """Message records of one chunk, (4096, channels), with all filled in but what differs from one to the next."""
+    fields: Any = layout.dtype.fields
     head = [("code", "u1", 0), ("length", "<u8", 1), ("channel", "<u2", 9), ("sequence", "<u4", 11)]
     head += [("log_time", "<u8", 15), ("publish_time", "<u8", 23)]
-    body = [(name, fields[name][0], 31 + fields[name][1]) for name in ("sec", "nanosec", "wrench")]
+    places = {"sec": "sec", "nanosec": "nanosec", "values": field}
+    body = [(name, fields[place][0], 31 + fields[place][1]) for name, place in places.items()]
     names, formats, offsets = zip(*head, *body, strict=True)
     record = np.dtype(
         {"names": list(names), "formats": list(formats), "offsets": list(offsets), "itemsize": 31 + len(data)}
     )
-    template = struct.pack("<BQ", _MESSAGE, 22 + len(data)) + bytes(22) + data
-    records = np.frombuffer(bytearray(template * (_CHUNK_SAMPLES * topics)), dtype=record)
-    records = records.reshape(_CHUNK_SAMPLES, topics)
-    records["channel"] = 1 + np.arange(topics)
+    head_bytes = struct.pack("<BQ", _MESSAGE, 22 + len(data)) + bytes(22)
+    records = np.empty((_CHUNK_SAMPLES, len(channels)), dtype=record)
+    records.view(np.uint8).reshape(-1, record.itemsize)[:] = np.frombuffer(head_bytes + data, dtype=np.uint8)
+    records["channel"] = np.array(channels)
     return records
 
 

@@ -12,13 +12,14 @@ from matplotlib.figure import Figure
 
 from inertid_ros.core.body import RigidBodyEstimate
 from inertid_ros.core.ellipsoid import equivalent_semi_axes
-from inertid_ros.core.errors import FileAccessError, FileFormatError
+from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.records import FloatArray
 from inertid_ros.estimate_file import read_estimate
 from inertid_ros.number_text import PARAMETER_UNITS
 from inertid_ros.offline.estimate_json import read_document
 from inertid_ros.offline.known_body import find_body, inertia_is_known
+from inertid_ros.offline.picture_file import save_picture
 
 _INTERVAL = 1.96
 _PLANE_INTERVAL = 2.448
@@ -79,11 +80,7 @@ def write_png(estimate: PlottedEstimate, path: Path, dots_per_inch: int = 200) -
     Raises:
         FileAccessError: if it cannot be written.
     """
-    figure = draw_estimate(estimate)
-    try:
-        figure.savefig(path, dpi=dots_per_inch, format="png")
-    except OSError as error:
-        raise FileAccessError(f"'{path}' cannot be written: {error.strerror}; name another file with --png") from None
+    save_picture(draw_estimate(estimate), path, dots_per_inch)
 
 
 def draw_estimate(estimate: PlottedEstimate) -> Figure:

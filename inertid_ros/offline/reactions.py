@@ -133,7 +133,7 @@ def find_reactions(paths: Sequence[Path], plan: ReactionPlan) -> Reactions:
     found: list[tuple[tuple[str, ...], RestPoses]] = []
     for path in paths:
         with Bag(path) as bag:
-            bag.check(plan.topics, "base_wrench")
+            bag.check({"joint_states": plan.topics.joint_states, "base_wrench": plan.topics.base_wrench})
             found.append(_find_poses(bag, plan, robot))
             notes += bag.trouble
     arm = ArmModel.of(robot, np.array(plan.settings.gravity), _agree_on_joints(paths, found))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from inertid_ros.core.errors import FileAccessError, InertidError, RecordingError
+from inertid_ros.core.load_chain import LoadEstimate
 from inertid_ros.core.stamps import CONTINUITY
 from inertid_ros.offline.bag_reader import Bag
 from inertid_ros.offline.estimate_json import make_document, write_json
-from inertid_ros.offline.mcap_writer import McapWrenchWriter
-from inertid_ros.offline.replay import Plan, Progress, Sink, replay_bags
-from inertid_ros.offline.summary import Summary, combine_estimates
-from inertid_ros.offline.trace import Trace
-
-PREDICTION_TOPICS = ("/inertid/load/wrench_predicted", "/inertid/load/wrench_residual")
-"""The same as those of the node."""
+from inertid_ros.offline.mcap_writer import McapWriter
+from inertid_ros.offline.plan import Plan, Progress
+from inertid_ros.offline.prediction_sink import Sink
+from inertid_ros.offline.replay import replay_bags
+from inertid_ros.offline.summary import LinkSummary, Summary, combine_estimates, combine_links
+from inertid_ros.offline.trace import Traces
 
 _POLL = 0.2
 _OVERLAP = 100_000_000
@@ -96,11 +96,27 @@ def replay_recordings(
     if not summaries:
         raise errors[0]
     trouble = [note for summary in summaries for note in summary.notes] + [f"left out: {error}" for error in errors]
-    estimate, contradiction = combine_estimates(summaries)
-    trouble += [contradiction] if contradiction else []
-    document = make_document(estimate, summaries, trouble, plan.topics)
-    write_json(output / "estimate.json", document)
+    load, links, contradictions = _combine(summaries)
+    trouble += contradictions
+    document = make_document(load, links, summaries, trouble, plan.topics)
+    trouble += _attempt_to_write(lambda: write_json(output / "estimate.json", document))
     return Outcome(tuple(summaries), document, tuple(trouble))
+
+
+def _combine(summaries: Sequence[Summary]) -> tuple[LoadEstimate | None, LinkSummary | None, list[str]]:
+    """What all recordings tell of load and links, and where they contradict each other."""
+    loads = [summary.load for summary in summaries if summary.load is not None]
+    arms = [summary.links for summary in summaries if summary.links is not None]
+    trouble = []
+    load, contradiction = combine_estimates(loads) if loads else (None, "")
+    if contradiction:
+        trouble.append(contradiction)
+    try:
+        links = combine_links(arms) if arms else None
+    except RecordingError as error:
+        trouble.append(str(error))
+        links = arms[-1]
+    return load, links, trouble
 
 
 def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, progress: Progress) -> Summary:
@@ -111,26 +127,29 @@ def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, 
     """
     directory = output / name
     make_directory(directory)
-    writers: list[McapWrenchWriter] = []
+    writers: list[McapWriter] = []
     failures: list[str] = []
 
-    def make_sink(frame: str) -> Sink | None:
+    def make_sink() -> Sink | None:
         try:
-            writers.append(McapWrenchWriter(directory / "predictions.mcap", PREDICTION_TOPICS, frame))
+            writers.append(McapWriter(directory / "predictions.mcap"))
         except FileAccessError as error:
             failures.append(str(error))
             return None
         return writers[0]
 
     try:
-        trace = replay_bags(recording.paths, plan, make_sink, progress)
+        traces = replay_bags(recording.paths, plan, make_sink, progress)
     finally:
         failures += _close(writers)
-    failures += _write_report(trace, directory / "report.html")
-    summary = Summary.from_trace(trace, name)
+    failures += _write_report(traces, directory / "report.html")
+    summary = Summary.from_traces(traces, name)
     summary = replace(summary, notes=summary.notes + tuple(failures))
     if name:
-        write_json(directory / "estimate.json", make_document(summary.estimate, [summary], summary.notes, plan.topics))
+        load = None if summary.load is None else summary.load.estimate
+        document = make_document(load, summary.links, [summary], summary.notes, plan.topics)
+        failures = _attempt_to_write(lambda: write_json(directory / "estimate.json", document))
+        summary = replace(summary, notes=summary.notes + tuple(failures))
     return summary
 
 
@@ -210,25 +229,22 @@ def _make_plain(error: InertidError) -> InertidError:
     return RecordingError(str(error))
 
 
-def _close(writers: Sequence[McapWrenchWriter]) -> list[str]:
-    failures = []
-    for writer in writers:
-        try:
-            writer.close()
-        except FileAccessError as error:  # noqa: PERF203 - one at most
-            failures.append(str(error))
-    return failures
+def _close(writers: Sequence[McapWriter]) -> list[str]:
+    return [failure for writer in writers for failure in _attempt_to_write(writer.close)]
 
 
-def _write_report(trace: Trace, path: Path) -> list[str]:
+def _write_report(traces: Traces, path: Path) -> list[str]:
     """Write the report; returns what went wrong."""
     from inertid_ros.offline.report import write_report
 
+    return _attempt_to_write(lambda: write_report(traces, path))
+
+
+def _attempt_to_write(write: Callable[[], None]) -> list[str]:
+    """Write a file; returns what went wrong."""
     try:
-        write_report(trace, path)
-    except OSError as error:
-        return [f"'{path}' cannot be written: {error.strerror}; name another directory with -o, or make room"]
-    except InertidError as error:
+        write()
+    except FileAccessError as error:
         return [str(error)]
     return []
 
@@ -237,7 +253,7 @@ def _look_at(path: Path, plan: Plan) -> tuple[int | None, int | None, int]:
     """First and last time of recording [ns], None where they are not known, and the number of messages."""
     try:
         with Bag(path) as bag:
-            messages = bag.count(plan.topics)
+            messages = bag.count(plan.inputs.values())
             return (bag.start, bag.end, messages) if bag.end else (None, None, messages)
     except InertidError:
         return None, None, 0

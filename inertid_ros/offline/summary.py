@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,22 +11,51 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import chdtri
 
+from inertid_ros.core.errors import RecordingError
 from inertid_ros.core.feasible import nearest_feasible
 from inertid_ros.core.health import HealthItem
 from inertid_ros.core.information import SquareRootInformation
+from inertid_ros.core.link_estimator import LinkEstimator
+from inertid_ros.core.link_full_set import complete_links
+from inertid_ros.core.link_records import LinkEstimate
+from inertid_ros.core.link_state import judge_links
 from inertid_ros.core.load_chain import LoadEstimate
 from inertid_ros.core.load_trial import LOAD
 from inertid_ros.core.parameter_state import judge_parameters
+from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings import Settings
 from inertid_ros.core.tool import Tool, subtract
-from inertid_ros.offline.trace import Origin, ResidualStatistics, TopicStatistics, Trace, TraceEvent
+from inertid_ros.offline.trace import LinkFit, Origin, ResidualStatistics, TopicStatistics, TraceEvent, Traces
 
 _CONFIDENCE = 0.999
 
 
 @dataclass(frozen=True, slots=True)
+class LoadSummary:
+    """The small part of a load's trace, see there."""
+
+    estimate: LoadEstimate
+    tool: Tool | None
+    statistics: ResidualStatistics
+    events: tuple[TraceEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSummary:
+    """The small part of an arm's trace, see there."""
+
+    channels: tuple[str, ...]
+    units: tuple[str, ...]
+    online: LinkFit
+    urdf: LinkFit
+    estimate: LinkEstimate
+    parameters: FloatArray
+    estimator: LinkEstimator
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
-    """The small part of a trace, see there.
+    """The small part of the traces of one recording, see there.
 
     Attributes:
         directory: where the files of the recording are, relative to the output directory; empty for right there.
@@ -33,24 +63,35 @@ class Summary:
 
     directory: str
     duration: float
-    estimate: LoadEstimate
-    tool: Tool | None
-    statistics: ResidualStatistics
     topics: tuple[TopicStatistics, ...]
     health: tuple[HealthItem, ...]
-    events: tuple[TraceEvent, ...]
     notes: tuple[str, ...]
     settings: Settings
     origin: Origin
+    load: LoadSummary | None
+    links: LinkSummary | None
 
     @classmethod
-    def from_trace(cls, trace: Trace, directory: str = "") -> Summary:
-        """Take the small part of a trace."""
-        names = (field.name for field in dataclasses.fields(cls) if field.name != "directory")
-        return cls(directory=directory, **{name: getattr(trace, name) for name in names})
+    def from_traces(cls, traces: Traces, directory: str = "") -> Summary:
+        """Take the small part of traces."""
+        shared, load, links = traces.either, traces.load, traces.links
+        both = [trace for trace in (load, links) if trace is not None]
+        return cls(
+            directory=directory,
+            duration=max(trace.duration for trace in both),
+            topics=shared.topics,
+            health=traces.health,
+            notes=shared.notes,
+            settings=shared.settings,
+            origin=shared.origin,
+            load=None if load is None else LoadSummary(load.estimate, load.tool, load.statistics, load.events),
+            links=None
+            if links is None
+            else LinkSummary(**{item.name: getattr(links, item.name) for item in dataclasses.fields(LinkSummary)}),
+        )
 
 
-def combine_estimates(summaries: Sequence[Summary]) -> tuple[LoadEstimate, str]:
+def combine_estimates(summaries: Sequence[LoadSummary]) -> tuple[LoadEstimate, str]:
     """Add up what several recordings of one load tell: information matrices and vectors.
 
     Each recording has a bias of its own, which is eliminated: with covariance C_i of the ten parameters x_i alone,
@@ -87,20 +128,71 @@ def combine_estimates(summaries: Sequence[Summary]) -> tuple[LoadEstimate, str]:
 
 
 def combine_statistics(parts: Sequence[ResidualStatistics]) -> ResidualStatistics:
-    """Statistics over all wrenches of several recordings."""
-    counts = np.array([part.count for part in parts], dtype=np.float64)
-    weights = counts / max(counts.sum(), 1.0)
-    rms, measured_rms = (
-        np.sqrt(weights @ np.array([getattr(part, name) for part in parts]) ** 2) for name in ("rms", "measured_rms")
+    """Statistics over all samples of several recordings."""
+    counts = np.array([part.counts for part in parts])
+    weights = counts / np.maximum(counts.sum(axis=0), 1)
+    mean, square, measured_square = (
+        (weights * np.array(values)).sum(axis=0)
+        for values in (
+            [part.mean for part in parts],
+            [part.rms**2 for part in parts],
+            [part.measured_rms**2 for part in parts],
+        )
     )
+    rms, measured_rms = np.sqrt(square), np.sqrt(measured_square)
     return ResidualStatistics(
-        count=int(counts.sum()),
-        mean=weights @ np.array([part.mean for part in parts]),
+        counts=counts.sum(axis=0),
+        mean=mean,
         rms=rms,
         largest=np.max([part.largest for part in parts], axis=0),
         measured_rms=measured_rms,
-        relative_rms=np.divide(rms, measured_rms, out=np.zeros(6), where=measured_rms > 0.0),
+        relative_rms=np.divide(rms, measured_rms, out=np.zeros(len(rms)), where=measured_rms > 0.0),
     )
+
+
+def combine_links(summaries: Sequence[LinkSummary]) -> LinkSummary:
+    """Add up what several recordings of one arm tell: the information of each channel.
+
+    Raises:
+        RecordingError: if they are not of the same joints.
+    """
+    first = summaries[0]
+    for other in summaries[1:]:
+        if other.channels != first.channels:
+            raise RecordingError(
+                f"the recordings have different joints ({', '.join(first.channels)}; {', '.join(other.channels)}): "
+                "name those of the arm in links.joints"
+            )
+    if len(summaries) == 1:
+        return first
+    estimator = copy.deepcopy(first.estimator)
+    for other in summaries[1:]:
+        estimator.add(other.estimator)
+    solution = estimator.solve()
+    covariance = solution.information.covariance()
+    estimate = dataclasses.replace(
+        summaries[-1].estimate,
+        values=solution.values,
+        covariance=covariance,
+        states=judge_links(first.estimate.model, solution.values, covariance),
+        residual_rms=solution.residual_rms,
+        measured_rms=solution.measured_rms,
+        rows=solution.rows,
+    )
+    return LinkSummary(
+        channels=first.channels,
+        units=first.units,
+        online=combine_fits([summary.online for summary in summaries]),
+        urdf=combine_fits([summary.urdf for summary in summaries]),
+        estimate=estimate,
+        parameters=complete_links(estimate),
+        estimator=estimator,
+    )
+
+
+def combine_fits(fits: Sequence[LinkFit]) -> LinkFit:
+    """How well something predicts several recordings."""
+    return LinkFit(*(combine_statistics([getattr(fit, name) for fit in fits]) for name in ("rows", "samples")))
 
 
 def _describe_contradiction(squares: float, freedom: int) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inertid_ros.core.health import HealthItem
+from inertid_ros.core.link_estimator import LinkEstimator
+from inertid_ros.core.link_records import LinkEstimate
 from inertid_ros.core.load_chain import LoadEstimate
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.settings import Settings
 from inertid_ros.core.tool import Tool
 
@@ -44,11 +48,28 @@ class Convergence:
 
 
 @dataclass(frozen=True, slots=True)
-class Envelope:
-    """Smallest and largest value in each of B buckets of time; NaN in a bucket without a sample.
+class LinkConvergence:
+    """Estimates of an arm's U base parameters at a fixed spacing of data time, K of them.
 
     Attributes:
-        low, high: (B, 6) force [N], then moment [Nm], in the driver's sign.
+        times: (K,) seconds since the start.
+        values: (K, U).
+        deviations: (K, U) their standard deviations.
+        states: (K, U) indices into STATES.
+    """
+
+    times: FloatArray
+    values: FloatArray
+    deviations: FloatArray
+    states: NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Smallest and largest value of C channels in each of B buckets of time; NaN in a bucket without a sample.
+
+    Attributes:
+        low, high: (B, C) in the driver's sign; of a wrench force [N], then moment [Nm].
     """
 
     low: FloatArray
@@ -56,8 +77,8 @@ class Envelope:
 
 
 @dataclass(frozen=True, slots=True)
-class WrenchTrace:
-    """Wrenches decimated by minimum and maximum: no peak is lost.
+class SignalTrace:
+    """What was measured and predicted, decimated by minimum and maximum: no peak is lost.
 
     Attributes:
         times: (B,) beginning of each bucket, seconds since the start.
@@ -83,21 +104,26 @@ class TraceEvent:
 
 @dataclass(frozen=True, slots=True)
 class ResidualStatistics:
-    """Sums over all wrenches that could be paired.
+    """Sums over all samples that could be paired.
 
     Attributes:
-        count: how many wrenches.
-        mean, rms, largest: (6,) of the residual [N, Nm]; `largest` of its absolute value.
-        measured_rms: (6,) of the measured wrench less the bias of the final estimate's sensor.
-        relative_rms: (6,) rms of the residual over `measured_rms`.
+        counts: (C,) how many samples of each channel.
+        mean, rms, largest: (C,) of the residual; `largest` of its absolute value.
+        measured_rms: (C,) of what was measured; of a wrench less the bias of the final estimate's sensor.
+        relative_rms: (C,) rms of the residual over `measured_rms`.
     """
 
-    count: int
+    counts: IntArray
     mean: FloatArray
     rms: FloatArray
     largest: FloatArray
     measured_rms: FloatArray
     relative_rms: FloatArray
+
+    @property
+    def count(self) -> int:
+        """Samples of the channel that has most."""
+        return int(self.counts.max(initial=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +132,7 @@ class Spectrum:
 
     Attributes:
         frequencies: (F,) Hz; empty where the recording is too short.
-        density: (F, 6) N²/Hz and Nm²/Hz.
+        density: (F, C) N²/Hz and Nm²/Hz.
         segments: how many were averaged.
     """
 
@@ -120,8 +146,8 @@ class Histogram:
     """How often the residual had which value.
 
     Attributes:
-        edges: (6, H + 1) N and Nm.
-        counts: (6, H).
+        edges: (C, H + 1) N and Nm.
+        counts: (C, H).
     """
 
     edges: FloatArray
@@ -172,7 +198,7 @@ class Origin:
         urdf_sha256: of the text of the robot description.
         settings_sha256: of the parameter file; empty if there was none.
         versions: of this package and the libraries that make the numbers, by name.
-        first_stamp, last_stamp: of the wrenches used [ns]; 0 if there are none.
+        first_stamp, last_stamp: of the samples used [ns]; 0 if there are none.
     """
 
     inputs: tuple[InputFile, ...]
@@ -185,30 +211,106 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """All that is kept of one replay.
+    """What is kept of a replay, whatever was identified.
 
-    Times are seconds of data since the first wrench used; where stamps jump (the next bag, a clock that was set), a
+    Times are seconds of data since the first sample used; where stamps jump (the next bag, a clock that was set), a
     second passes on this axis. `notes` says what else went wrong, a line each: a damaged bag, a skipped topic.
 
     Attributes:
         duration: seconds on that axis.
+    """
+
+    duration: float
+    topics: tuple[TopicStatistics, ...]
+    health: tuple[HealthItem, ...]
+    notes: tuple[str, ...]
+    settings: Settings
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class LoadTrace(Trace):
+    """All that is kept of identifying a load.
+
+    Attributes:
         sensor_frame: of everything.
         joint_names: of the joints that move the sensor.
     """
 
-    duration: float
     sensor_frame: str
     joint_names: tuple[str, ...]
     convergence: Convergence
-    wrenches: WrenchTrace
+    wrenches: SignalTrace
     events: tuple[TraceEvent, ...]
     statistics: ResidualStatistics
     spectrum: Spectrum
     histogram: Histogram
-    topics: tuple[TopicStatistics, ...]
-    health: tuple[HealthItem, ...]
-    notes: tuple[str, ...]
     estimate: LoadEstimate
     tool: Tool | None
-    settings: Settings
-    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFit:
+    """How well an arm is predicted by some parameters.
+
+    Attributes:
+        rows: filtered on both sides, as the fit is judged: the number people quote.
+        samples: as measured.
+    """
+
+    rows: ResidualStatistics
+    samples: ResidualStatistics
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTrace(Trace):
+    """All that is kept of identifying the links of an arm with K channels.
+
+    Attributes:
+        channels, units: (K,) what is measured: efforts, or components of the base wrench.
+        travel: (n,) how far each joint has moved, from its lowest to its highest position [rad or m].
+        signals: measured, predicted and residual, as they were known at the time.
+        by_urdf: what the URDF alone predicts, in the buckets of `signals`.
+        online: how well the channels were predicted on the way.
+        urdf: how well the URDF alone predicts them.
+        parameters: (F,) the full set, in which every link is a body that can exist.
+        estimator: the information, to be added to that of other recordings.
+    """
+
+    channels: tuple[str, ...]
+    units: tuple[str, ...]
+    travel: FloatArray
+    convergence: LinkConvergence
+    signals: SignalTrace
+    by_urdf: Envelope
+    online: LinkFit
+    urdf: LinkFit
+    spectrum: Spectrum
+    histogram: Histogram
+    estimate: LinkEstimate
+    parameters: FloatArray
+    estimator: LinkEstimator
+
+
+class Traces(NamedTuple):
+    """What a replay gives: a trace of each estimator that was asked for and had something to go by."""
+
+    load: LoadTrace | None
+    links: LinkTrace | None
+
+    @property
+    def either(self) -> Trace:
+        """One of them, for what they share."""
+        trace = self.load or self.links
+        assert trace is not None
+        return trace
+
+    @property
+    def health(self) -> tuple[HealthItem, ...]:
+        """What was wrong with the input; what both estimators found is listed once."""
+        return unite_health(trace.health for trace in self if trace is not None)
+
+
+def unite_health(parts: Iterable[Sequence[HealthItem]]) -> tuple[HealthItem, ...]:
+    """What was wrong by several accounts, each kind once."""
+    return tuple({(item.source, item.code): item for part in parts for item in part}.values())

@@ -1,4 +1,4 @@
-"""Collects what a report needs while a recording is replayed."""
+"""Collects what a report of a load needs while a recording is replayed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.stamps import CONTINUITY
 from inertid_ros.offline.envelope import EnvelopeBuilder
 from inertid_ros.offline.residual_summary import HistogramBuilder, ResidualSums, SpectrumBuilder
-from inertid_ros.offline.trace import MODES, STATES, Convergence, Envelope, TraceEvent, WrenchTrace
+from inertid_ros.offline.trace import MODES, STATES, Convergence, Envelope, SignalTrace, TraceEvent
 
 MOMENTS = 512
 EVENTS = 2000
@@ -19,15 +19,15 @@ _JUMP = 1.0
 
 
 class TimeAxis:
-    """Seconds since the first wrench; where stamps go back or jump, one second passes.
+    """Seconds since the first sample; where stamps go back or jump, one second passes.
 
     Attributes:
-        now: of the newest wrench.
-        first_stamp: of the first wrench [ns]; 0 before it.
+        now: of the newest sample.
+        first_stamp: of the first sample [ns]; 0 before it.
     """
 
     def __init__(self) -> None:
-        """Start before the first wrench."""
+        """Start before the first sample."""
         self.now = 0.0
         self.first_stamp = 0
         self._last: int | None = None
@@ -44,23 +44,48 @@ class TimeAxis:
         return np.asarray(times)
 
 
-class ConvergenceBuilder:
-    """Keeps estimates at a spacing of time that doubles when there are too many.
+class MomentKeeper:
+    """Keeps rows of numbers at a spacing of time that doubles when there are too many.
 
     Attributes:
         spacing: nanoseconds.
     """
 
-    def __init__(self) -> None:
-        """Start with none."""
-        self.spacing = _FIRST_SPACING
+    def __init__(self, spacing: int, most: int) -> None:
+        """Start with none, this spacing, and room for so many."""
+        self.spacing = spacing
+        self._most = most
         self._next = 0.0
         self._times: list[float] = []
         self._rows: list[FloatArray] = []
 
     def is_due(self, time: float) -> bool:
-        """Whether an estimate is wanted at a time."""
+        """Whether a row is wanted at a time."""
         return time >= self._next
+
+    def keep(self, time: float, row: FloatArray) -> None:
+        """Keep a row; one at a time that is there already replaces it."""
+        if self._times and self._times[-1] == time:
+            self._rows[-1] = row
+            return
+        if len(self._times) == self._most:
+            self._times, self._rows = self._times[::2], self._rows[::2]
+            self.spacing *= 2
+        self._times.append(time)
+        self._rows.append(row)
+        self._next = time + self.spacing * 1e-9
+
+    def list_all(self, width: int) -> tuple[FloatArray, FloatArray]:
+        """Times (K,) and rows (K, width) that were kept."""
+        return np.array(self._times), np.array(self._rows).reshape(-1, width)
+
+
+class ConvergenceBuilder(MomentKeeper):
+    """Keeps estimates of a load."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        super().__init__(_FIRST_SPACING, MOMENTS)
 
     def take(self, time: float, estimate: LoadEstimate) -> None:
         """Keep an estimate; one at a time that is there already replaces it."""
@@ -70,21 +95,13 @@ class ConvergenceBuilder:
         row = np.concatenate(
             (estimate.parameters, deviations, states, estimate.bias, bias_deviations, [MODES.index(estimate.mode)])
         )
-        if self._times and self._times[-1] == time:
-            self._rows[-1] = row
-            return
-        if len(self._times) == MOMENTS:
-            self._times, self._rows = self._times[::2], self._rows[::2]
-            self.spacing *= 2
-        self._times.append(time)
-        self._rows.append(row)
-        self._next = time + self.spacing * 1e-9
+        self.keep(time, row)
 
     def finish(self) -> Convergence:
         """What was kept."""
-        rows = np.array(self._rows).reshape(-1, 43)
+        times, rows = self.list_all(43)
         return Convergence(
-            times=np.array(self._times),
+            times=times,
             parameters=rows[:, :10],
             deviations=rows[:, 10:20],
             states=rows[:, 20:30].astype(np.int8),
@@ -95,7 +112,7 @@ class ConvergenceBuilder:
 
 
 class TraceBuilder:
-    """Puts the parts of a trace together.
+    """Puts the parts of a load's trace together.
 
     Attributes:
         axis: the time axis of everything.
@@ -128,13 +145,13 @@ class TraceBuilder:
         for event in output.events:
             self._add_event(event, output.stamps, times, time_origin)
 
-    def finish_wrenches(self) -> WrenchTrace:
+    def finish_wrenches(self) -> SignalTrace:
         """The decimated wrenches."""
         times, low, high = self._envelope.finish()
         measured, predicted, residual = (
             Envelope(low[:, part], high[:, part]) for part in (slice(0, 6), slice(6, 12), slice(12, 18))
         )
-        return WrenchTrace(times, self._envelope.width, measured, predicted, residual)
+        return SignalTrace(times, self._envelope.width, measured, predicted, residual)
 
     def _add_event(self, event: Event, stamps: IntArray, times: FloatArray, time_origin: int) -> None:
         if len(self.events) >= EVENTS:

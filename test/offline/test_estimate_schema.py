@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 from support.bags import puma_messages, write_bag
+from support.link_bags import BY_BOTH, ddarm_messages, simulate_ddarm
 
+from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.settings import LoadSettings, Settings
 from inertid_ros.offline.estimate_json import read_document, read_settings_of, read_topics_of, read_unknowns
+from inertid_ros.offline.plan import Plan
 from inertid_ros.offline.recordings import find_recordings, replay_recordings
-from inertid_ros.offline.replay import Plan
 
 SCHEMA = (Path(__file__).parents[2] / "docs" / "estimate_schema.md").read_text(encoding="utf-8")
-FREE = {"settings", "versions", "health"}
+FREE = {"settings", "versions", "health", "units"}
 """Sections whose names come from elsewhere."""
 
 
@@ -45,6 +47,17 @@ def test_every_entry_is_documented(output: Path) -> None:
     ranged = {"fy", "fz", "nx", "ny"}
     documented = set(re.findall(r"[a-z0-9_]+", " ".join(re.findall(r"`([^`]+)`", SCHEMA))))
     assert names - ranged - documented == set()
+
+
+def test_every_entry_of_links_is_documented(tmp_path: Path) -> None:
+    plan = Plan(settings=BY_BOTH)
+    bag = write_bag(tmp_path / "bag", ddarm_messages(simulate_ddarm(0), 4.0, base=True))
+    replay_recordings(find_recordings([bag], plan), plan, tmp_path, lambda _: None)
+    names = set(iterate_names(dict(read_document(tmp_path / "estimate.json").content)))
+    documented = set(re.findall(r"[A-Za-z0-9_]+", " ".join(re.findall(r"`([^`]+)`", SCHEMA))))
+    of_the_robot = {*(f"joint{n}" for n in (1, 2, 3)), *(f"link{n}" for n in (1, 2, 3))}
+    of_the_robot |= {f"base.{name}" for name in ("fx", "fy", "fz", "nx", "ny", "nz")}
+    assert names - documented - of_the_robot - set(PARAMETER_NAMES) == set()
 
 
 def test_what_is_written_is_read_back(output: Path) -> None:

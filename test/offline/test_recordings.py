@@ -8,8 +8,8 @@ import pytest
 from support.recordings import recording
 
 from inertid_ros.core.settings import LoadSettings, Settings
+from inertid_ros.offline.plan import Plan
 from inertid_ros.offline.recordings import find_recordings, replay_recordings
-from inertid_ros.offline.replay import Plan
 
 
 @pytest.mark.parametrize(

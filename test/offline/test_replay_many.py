@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 from support.bags import puma_messages, write_bag
 from support.chain import BAR
 
+from inertid_ros.cli.main import main
 from inertid_ros.core.settings import LoadSettings, Settings
+from inertid_ros.offline.plan import Plan
 from inertid_ros.offline.recordings import Outcome, find_recordings, replay_recordings
-from inertid_ros.offline.replay import Plan
 from inertid_ros.offline.summary import combine_estimates
 
 PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load")))
@@ -42,13 +44,28 @@ def test_processes_change_nothing(bags: list[Path], tmp_path: Path) -> None:
             assert (tmp_path / "two" / summary.directory / file).is_file()
 
 
+def test_damaged_bag_is_skipped_and_reported_in_processes_too(
+    bags: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "broken.mcap"
+    broken.write_bytes(b"\x89MCAP0\r\nnothing")
+    order = [bags[0], broken, bags[1]]
+    assert main(["replay", *map(str, order), "-o", str(tmp_path / "out"), "--jobs", "2"]) == 1
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "left out" in line
+    assert "broken.mcap" in line
+    document = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    expected = replay([bags[0], bags[1]], tmp_path / "whole", 1).document["load"]
+    np.testing.assert_allclose(document["load"]["parameters"], expected["parameters"], rtol=1e-9)
+    assert [part["directory"] for part in document["recordings"]] == ["001_bag_0", "003_bag_1"]
+
+
 def test_information_matrices_add_up(bags: list[Path], tmp_path: Path) -> None:
     outcome = replay(bags, tmp_path, 1)
-    combined, contradiction = combine_estimates(outcome.summaries)
-    information = [np.linalg.inv(summary.estimate.covariance) for summary in outcome.summaries]
-    vector = sum(
-        matrix @ summary.estimate.parameters for matrix, summary in zip(information, outcome.summaries, strict=True)
-    )
+    loads = [summary.load for summary in outcome.summaries if summary.load is not None]
+    combined, contradiction = combine_estimates(loads)
+    information = [np.linalg.inv(summary.estimate.covariance) for summary in loads]
+    vector = sum(matrix @ summary.estimate.parameters for matrix, summary in zip(information, loads, strict=True))
     scale = np.sqrt(np.diag(combined.covariance))
     expected = np.linalg.inv(sum(information))
     np.testing.assert_allclose(
@@ -57,5 +74,5 @@ def test_information_matrices_add_up(bags: list[Path], tmp_path: Path) -> None:
     np.testing.assert_allclose(combined.parameters / scale, expected @ vector / scale, atol=1e-4)
     assert contradiction == ""
     assert np.all(np.abs(combined.parameters - BAR) <= 5.0 * scale)
-    single = min(summary.estimate.covariance[0, 0] for summary in outcome.summaries)
+    single = min(summary.estimate.covariance[0, 0] for summary in loads)
     assert combined.covariance[0, 0] < single

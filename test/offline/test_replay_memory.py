@@ -13,18 +13,18 @@ SHORT, LONG = 10.0, 120.0
 REPLAY = """
 import resource, sys
 from pathlib import Path
-from inertid_ros.offline.mcap_writer import McapWrenchWriter
-from inertid_ros.offline.recordings import PREDICTION_TOPICS
-from inertid_ros.offline.replay import Plan, replay_bags
+from inertid_ros.offline.mcap_writer import McapWriter
+from inertid_ros.offline.plan import Plan
+from inertid_ros.offline.replay import replay_bags
 
 bag, urdf, predictions = map(Path, sys.argv[1:])
 writers = []
-def make_sink(frame):
-    writers.append(McapWrenchWriter(predictions, PREDICTION_TOPICS, frame))
+def make_sink():
+    writers.append(McapWriter(predictions))
     return writers[0]
-trace = replay_bags([bag], Plan(description=urdf.read_text()), make_sink, lambda _: None)
+traces = replay_bags([bag], Plan(description=urdf.read_text()), make_sink, lambda _: None)
 writers[0].close()
-print(trace.statistics.count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(traces.load.statistics.count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 

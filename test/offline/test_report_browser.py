@@ -11,6 +11,7 @@ import pytest
 from support.report_traces import puma_trace
 
 from inertid_ros.offline.report import write_report
+from inertid_ros.offline.trace import Traces
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PLOTS = ("body", "convergence", "states", "deviations", "wrenches", "residual", "spectrum", "distribution")
@@ -34,7 +35,7 @@ def load(page: Path, profile: Path) -> tuple[str, list[str]]:
 
 def test_all_plots_are_drawn_and_nothing_is_wrong(tmp_path: Path) -> None:
     page = tmp_path / "report.html"
-    write_report(puma_trace(), page)
+    write_report(Traces(puma_trace(), None), page)
     document, errors = load(page, tmp_path / "profile")
     assert not errors
     parts = re.split(r'<div id="plot-', document)[1:]

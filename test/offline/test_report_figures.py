@@ -15,17 +15,18 @@ from inertid_ros.offline.report.body_view import draw_body, ellipsoid_points
 from inertid_ros.offline.report.convergence import draw_convergence, find_range, outline
 from inertid_ros.offline.report.drawing import MOST_EVENTS, event_markers, mark_events, zigzag
 from inertid_ros.offline.report.excitation import draw_deviations, draw_states
-from inertid_ros.offline.report.wrenches import (
+from inertid_ros.offline.report.signal_view import view_load
+from inertid_ros.offline.report.signals import (
     MOST_BUCKETS,
     bucket_factor,
     draw_distribution,
     draw_residual,
+    draw_signals,
     draw_spectrum,
-    draw_wrenches,
     find_spread,
     merge_buckets,
 )
-from inertid_ros.offline.trace import Envelope, Trace, TraceEvent
+from inertid_ros.offline.trace import Envelope, LoadTrace, TraceEvent
 
 
 def test_every_parameter_has_its_estimate_and_band() -> None:
@@ -114,22 +115,22 @@ def test_spread_is_that_of_a_normal_distribution_whatever_the_outliers() -> None
 
 def test_wrenches_and_residual_have_six_axes_each() -> None:
     trace = puma_trace()
-    assert [line.name for line in draw_wrenches(trace).data] == ["measured"] * 6 + ["predicted"] * 6
-    residual = draw_residual(trace)
+    assert [line.name for line in draw_signals(view_load(trace)).data] == ["measured"] * 6 + ["predicted"] * 6
+    residual = draw_residual(view_load(trace))
     assert len(residual.data) == 6
     assert max(np.nanmax(line.y) for line in residual.data) == pytest.approx(np.nanmax(trace.wrenches.residual.high))
 
 
 def test_spectrum_is_an_amplitude_density() -> None:
     trace = puma_trace()
-    lines = [line for line in draw_spectrum(trace).data if line.name]
+    lines = [line for line in draw_spectrum(view_load(trace)).data if line.name]
     assert [line.name for line in lines] == ["fx", "fy", "fz", "nx", "ny", "nz"]
     np.testing.assert_allclose(np.asarray(lines[2].y) ** 2, trace.spectrum.density[1:, 2])
 
 
 def test_distribution_has_the_area_one_with_what_lies_outside() -> None:
     trace = puma_trace()
-    figure = draw_distribution(trace)
+    figure = draw_distribution(view_load(trace))
     bars = [bar for bar in figure.data if bar.type == "bar"]
     for index, bar in enumerate(bars):
         outside = float(figure.layout.annotations[index].text.split("</b>")[1].split("%")[0])
@@ -147,7 +148,7 @@ def test_states_and_deviations_cover_all_parameters() -> None:
 
 def test_contacts_are_shaded_and_changes_marked() -> None:
     trace = puma_trace()
-    shapes = draw_residual(trace).layout.shapes
+    shapes = draw_residual(view_load(trace)).layout.shapes
     began, ended = (event.time for event in trace.events if event.kind.startswith("contact"))
     rectangles = [shape for shape in shapes if shape.type == "rect"]
     assert {(shape.x0, shape.x1) for shape in rectangles} == {(began, ended)}
@@ -155,7 +156,7 @@ def test_contacts_are_shaded_and_changes_marked() -> None:
 
 
 def test_a_contact_that_goes_on_ends_with_the_recording() -> None:
-    figure = draw_spectrum(puma_trace())
+    figure = draw_spectrum(view_load(puma_trace()))
     mark_events(figure, (TraceEvent(4.0, "contact_began", ""),), 9.0)
     assert {(shape.x0, shape.x1) for shape in figure.layout.shapes} == {(4.0, 9.0)}
 
@@ -175,7 +176,7 @@ def test_points_lie_on_the_ellipsoid() -> None:
     np.testing.assert_allclose(np.linalg.norm(local, axis=1), 1.0, rtol=1e-12)
 
 
-def body_names(trace: Trace, shows_inertia: bool) -> list[str]:
+def body_names(trace: LoadTrace, shows_inertia: bool) -> list[str]:
     body = find_body(trace.estimate.states, trace.estimate.feasible, trace.estimate.covariance)
     assert body is not None
     return [str(item.name) for item in draw_body(body, shows_inertia).data]

@@ -17,7 +17,7 @@ from inertid_ros.core.settings import iterate_settings
 from inertid_ros.offline.report import write_report
 from inertid_ros.offline.report.markup import Html, bullets, element, table
 from inertid_ros.offline.report.page import make_page
-from inertid_ros.offline.trace import Trace, TraceEvent
+from inertid_ros.offline.trace import LoadTrace, TraceEvent, Traces
 
 NASTY = "<script>alert('x')</script>&\"</td>"
 PLOTS = ("body", "convergence", "states", "deviations", "wrenches", "residual", "spectrum", "distribution")
@@ -48,7 +48,7 @@ def without_library(page: str) -> str:
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return make_page(puma_trace())
+    return make_page(Traces(puma_trace(), None))
 
 
 def test_page_is_well_formed_and_fetches_nothing(page: str) -> None:
@@ -81,7 +81,7 @@ def test_everything_that_matters_is_said(page: str) -> None:
 
 
 def test_the_same_replay_gives_the_same_bytes(page: str) -> None:
-    assert make_page(puma_trace()) == page
+    assert make_page(Traces(puma_trace(), None)) == page
 
 
 def test_text_from_outside_is_escaped() -> None:
@@ -98,7 +98,7 @@ def test_text_from_outside_is_escaped() -> None:
         estimate=replace(trace.estimate, sensor_frame=NASTY),
         origin=replace(trace.origin, versions={NASTY: NASTY}),
     )
-    text = make_page(nasty)
+    text = make_page(Traces(nasty, None))
     assert "alert('x')</script>" not in text
     assert "<script>alert" not in text
     outline = Outline()
@@ -107,7 +107,7 @@ def test_text_from_outside_is_escaped() -> None:
 
 
 def test_a_replay_without_any_data_still_gives_a_report(tmp_path: Path) -> None:
-    write_report(empty_trace(), tmp_path / "report.html")
+    write_report(Traces(empty_trace(), None), tmp_path / "report.html")
     text = without_library((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "Nothing was identified." in text
     assert 'id="plot-' not in text
@@ -116,12 +116,12 @@ def test_a_replay_without_any_data_still_gives_a_report(tmp_path: Path) -> None:
 def test_a_recording_too_short_for_a_spectrum_says_so() -> None:
     trace = puma_trace()
     spectrum = replace(trace.spectrum, frequencies=np.empty(0), density=np.empty((0, 6)), segments=0)
-    assert "too short for a spectrum" in make_page(replace(trace, spectrum=spectrum))
+    assert "too short for a spectrum" in make_page(Traces(replace(trace, spectrum=spectrum), None))
 
 
 def test_events_that_are_not_shown_are_counted() -> None:
     events = tuple(TraceEvent(0.01 * n, "load_changed", "again") for n in range(300))
-    text = make_page(replace(puma_trace(), events=events))
+    text = make_page(Traces(replace(puma_trace(), events=events), None))
     assert "100 more are not listed" in text
     assert "Of 300 events the first 100 are drawn" in text
 
@@ -132,7 +132,7 @@ def test_the_size_is_bounded_by_the_trace(page: str) -> None:
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileAccessError, match=re.escape("nowhere")):
-        write_report(puma_trace(), tmp_path / "nowhere" / "report.html")
+        write_report(Traces(puma_trace(), None), tmp_path / "nowhere" / "report.html")
 
 
 def test_markup_escapes_all_but_markup() -> None:
@@ -141,7 +141,7 @@ def test_markup_escapes_all_but_markup() -> None:
     assert bullets(["&"]) == "<ul><li>&amp;</li></ul>"
 
 
-def empty_trace() -> Trace:
+def empty_trace() -> LoadTrace:
     """What is left of a replay in which no wrench could be used."""
     trace = puma_trace()
     nothing = np.empty((0, 6))
@@ -161,7 +161,7 @@ def empty_trace() -> Trace:
         convergence=convergence,
         events=(),
         topics=(),
-        statistics=replace(trace.statistics, count=0),
+        statistics=replace(trace.statistics, counts=np.zeros(6, dtype=np.int64)),
         estimate=replace(trace.estimate, rows=0, stamp=0, mode="waiting", states=("not excited yet",) * 10),
         origin=replace(trace.origin, first_stamp=0, last_stamp=0),
     )

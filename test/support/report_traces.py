@@ -9,7 +9,7 @@ import numpy as np
 from inertid_ros.core.load_chain import LoadChain
 from inertid_ros.core.robot import Robot
 from inertid_ros.core.settings import LoadSettings, Settings
-from inertid_ros.offline.trace import Trace
+from inertid_ros.offline.trace import LoadTrace
 from inertid_ros.sim.motion import Hold, Repeat, Sequence, there_and_back
 from inertid_ros.sim.paper_moves import paper_puma_move
 from support.chain import BAR, make_chain, push_force, simulate_puma
@@ -20,7 +20,7 @@ LOCAL_GRAVITY = 9.82085
 
 
 @cache
-def puma_trace() -> Trace:
+def puma_trace() -> LoadTrace:
     """A PUMA picks up the bar at 8.7 s and is pushed from 20 s on for 3.5 s, of 30 s."""
     move = paper_puma_move()
     motion = Sequence([Hold(move.at(np.zeros(1)).positions[0], 2.0), Repeat(there_and_back(move, 0.5))])
@@ -35,18 +35,18 @@ def puma_trace() -> Trace:
 
 
 @cache
-def static_poses_trace() -> Trace:
+def static_poses_trace() -> LoadTrace:
     """A real wrist sensor in 24 poses; skips where the recording is missing."""
     return _recorded("wrist_ft_static_poses")
 
 
 @cache
-def free_motion_trace() -> Trace:
+def free_motion_trace() -> LoadTrace:
     """A real wrist sensor in slow motion; skips where the recording is missing."""
     return _recorded("wrist_ft_free_motion")
 
 
-def _recorded(name: str) -> Trace:
+def _recorded(name: str) -> LoadTrace:
     urdf, joints, wrenches = read_load_recording(name)
     settings = Settings(gravity=[0.0, 0.0, -LOCAL_GRAVITY], load=LoadSettings(sensor_frame="ft_sensor"))
     return record_trace(LoadChain(Robot.from_urdf(urdf), settings), joints, wrenches)

@@ -7,13 +7,13 @@ import numpy as np
 from inertid_ros.core.load_chain import LoadChain
 from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.offline.topic_watch import TopicWatch
-from inertid_ros.offline.trace import InputFile, Origin, Trace
+from inertid_ros.offline.trace import InputFile, LoadTrace, Origin
 from inertid_ros.offline.trace_builder import TraceBuilder
 
 STEP = 100_000_000
 
 
-def record_trace(chain: LoadChain, joints: JointBlock, wrenches: WrenchBlock) -> Trace:
+def record_trace(chain: LoadChain, joints: JointBlock, wrenches: WrenchBlock) -> LoadTrace:
     """Drive a chain over samples, a tenth of a second at a time, and keep what a report needs."""
     builder = TraceBuilder()
     watches = [(TopicWatch("/joint_states"), joints.stamps), (TopicWatch("/wrench"), wrenches.stamps)]
@@ -32,10 +32,12 @@ def record_trace(chain: LoadChain, joints: JointBlock, wrenches: WrenchBlock) ->
     return finish_trace(chain, builder, joints, tuple(watch for watch, _ in watches))
 
 
-def finish_trace(chain: LoadChain, builder: TraceBuilder, joints: JointBlock, watches: tuple[TopicWatch, ...]) -> Trace:
+def finish_trace(
+    chain: LoadChain, builder: TraceBuilder, joints: JointBlock, watches: tuple[TopicWatch, ...]
+) -> LoadTrace:
     """Put a trace together."""
     estimate = chain.estimate()
-    return Trace(
+    return LoadTrace(
         duration=builder.axis.now,
         sensor_frame=chain.sensor_frame,
         joint_names=joints.names,

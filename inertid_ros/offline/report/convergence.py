@@ -11,7 +11,7 @@ from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.records import FloatArray
 from inertid_ros.number_text import PARAMETER_UNITS, format_estimate
 from inertid_ros.offline.report.drawing import BAND, BLUE, GREY, mark_events, style
-from inertid_ros.offline.trace import STATES, Trace
+from inertid_ros.offline.trace import STATES, LoadTrace
 
 INTERVAL = 1.96
 """Standard deviations of a 95 % interval."""
@@ -24,7 +24,7 @@ _WIDEST = 10.0
 _WIDE: dict[str, int] = {"colspan": 3}
 
 
-def draw_convergence(trace: Trace) -> go.Figure:
+def draw_convergence(trace: LoadTrace) -> go.Figure:
     """Draw the ten parameters, each in a panel of its own, in the ranges where they are excited."""
     titles = {place: _title(trace, PARAMETER_NAMES.index(name)) for name, place in _PLACES.items()}
     figure = make_subplots(
@@ -45,12 +45,46 @@ def draw_convergence(trace: Trace) -> go.Figure:
     return style(figure, 900)
 
 
-def _draw_parameter(figure: go.Figure, trace: Trace, index: int, row: int, column: int) -> None:
+def _draw_parameter(figure: go.Figure, trace: LoadTrace, index: int, row: int, column: int) -> None:
     record = trace.convergence
-    values, margins = record.parameters[:, index], INTERVAL * record.deviations[:, index]
-    excited = record.states[:, index] > STATES.index("not excited yet")
+    draw_panel(
+        figure,
+        (row, column),
+        record.times,
+        record.parameters[:, index],
+        record.deviations[:, index],
+        record.states[:, index] > STATES.index("not excited yet"),
+        PARAMETER_UNITS[index],
+        index == 0,
+    )
+
+
+def draw_panel(
+    figure: go.Figure,
+    place: tuple[int, int],
+    times: FloatArray,
+    values: FloatArray,
+    deviations: FloatArray,
+    excited: NDArray[np.bool_],
+    unit: str,
+    is_first: bool,
+) -> None:
+    """Draw one parameter with its band, in the range where it is excited.
+
+    Args:
+        figure: with panels.
+        place: row and column.
+        times: (K,) seconds.
+        values: (K,) estimates.
+        deviations: (K,) their standard deviations.
+        excited: (K,) when there is something to show.
+        unit: of the values.
+        is_first: whether this panel stands for all in the legend.
+    """
+    row, column = place
+    margins = INTERVAL * deviations
     low, high = find_range(values, margins, excited)
-    figure.update_yaxes(range=[low, high], title_text=PARAMETER_UNITS[index], title_standoff=4, row=row, col=column)
+    figure.update_yaxes(range=[low, high], title_text=unit, title_standoff=4, row=row, col=column)
     if not np.any(excited):
         figure.update_yaxes(showticklabels=False, row=row, col=column)
         figure.add_annotation(
@@ -67,8 +101,7 @@ def _draw_parameter(figure: go.Figure, trace: Trace, index: int, row: int, colum
     # Far outside the panel a band is only a block of colour: cut it there, so that nothing else depends on its size.
     room = 2.0 * (high - low)
     bottom, top = np.clip([values - margins, values + margins], low - room, high + room)
-    x, y = outline(record.times, bottom, top, excited)
-    is_first = index == 0
+    x, y = outline(times, bottom, top, excited)
     figure.add_trace(
         go.Scatter(
             x=x, y=y, fill="toself", fillcolor=BAND, line={"width": 0}, mode="lines", name="95 %", hoverinfo="skip",
@@ -79,7 +112,7 @@ def _draw_parameter(figure: go.Figure, trace: Trace, index: int, row: int, colum
     )  # fmt: skip
     figure.add_trace(
         go.Scatter(
-            x=record.times,
+            x=times,
             y=np.where(excited, values, np.nan),
             customdata=margins,
             hovertemplate="%{y:.5g} ± %{customdata:.2g} (95 %)<extra></extra>",
@@ -123,7 +156,7 @@ def outline(
     return (np.concatenate(x), np.concatenate(y)) if x else (np.empty(0), np.empty(0))
 
 
-def _title(trace: Trace, index: int) -> str:
+def _title(trace: LoadTrace, index: int) -> str:
     state = trace.estimate.states[index]
     if state == "not excited yet":
         return f"<b>{PARAMETER_NAMES[index]}</b>  {state}"

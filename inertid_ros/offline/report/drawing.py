@@ -17,6 +17,9 @@ BAND = "rgba(31, 95, 168, 0.18)"
 AXIS_COLOURS = (RED, GREEN, BLUE)
 """Of x, y and z, as rviz has them."""
 
+LINE_COLOURS = ("#1f5fa8", "#2e8b57", "#c0392b", "#7b4fa3", "#d08a00", "#4f5b66", "#17a2b8", "#a0522d", "#e377c2")
+"""Of lines that have nothing to do with axes."""
+
 MOST_EVENTS = 100
 """So many events are drawn; a plot with more is a plot of the events only."""
 

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from inertid_ros.core.inertial import PARAMETER_NAMES
+from inertid_ros.core.records import FloatArray
 from inertid_ros.number_text import PARAMETER_UNITS
-from inertid_ros.offline.report.drawing import AMBER, GREEN, GREY, RED, event_markers, mark_events, style
-from inertid_ros.offline.trace import MODES, STATES, Trace
+from inertid_ros.offline.report.drawing import (
+    AMBER,
+    GREEN,
+    GREY,
+    LINE_COLOURS,
+    RED,
+    event_markers,
+    mark_events,
+    style,
+)
+from inertid_ros.offline.trace import MODES, STATES, LoadTrace
 
 STATE_COLOURS = ("#d9dce1", "#f0c55c", GREEN)
 """Of STATES: grey, amber, green."""
@@ -18,16 +30,16 @@ MODE_COLOURS = ("#eceef1", "#cfe5d7", AMBER, RED, GREY)
 """Of MODES."""
 
 _GROUPS = (("mass", (0,)), ("mass moments", (1, 2, 3)), ("inertia", (4, 5, 6, 7, 8, 9)))
-_LINES = ("#1f5fa8", "#2e8b57", "#c0392b", "#7b4fa3", "#d08a00", "#4f5b66")
 
 
-def draw_states(trace: Trace) -> go.Figure:
+def draw_states(trace: LoadTrace) -> go.Figure:
     """Draw the state of each parameter, the mode and the events on one time axis."""
     record = trace.convergence
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.2, 0.8], vertical_spacing=0.05)
-    figure.add_trace(_strip(trace, record.modes[None, :], ["mode"], MODES, MODE_COLOURS), row=1, col=1)
+    figure.add_trace(draw_strip(record.times, record.modes[None, :], ["mode"], MODES, MODE_COLOURS), row=1, col=1)
     figure.add_trace(event_markers(trace.events, "events"), row=1, col=1)
-    figure.add_trace(_strip(trace, record.states.T, list(PARAMETER_NAMES), STATES, STATE_COLOURS), row=2, col=1)
+    states = draw_strip(record.times, record.states.T, PARAMETER_NAMES, STATES, STATE_COLOURS)
+    figure.add_trace(states, row=2, col=1)
     figure.update_yaxes(type="category", range=[-0.6, 1.6], row=1, col=1)
     figure.update_yaxes(autorange="reversed", row=2, col=1)
     figure.update_xaxes(range=[0.0, max(trace.duration, 1e-3)])
@@ -36,15 +48,15 @@ def draw_states(trace: Trace) -> go.Figure:
     return style(figure, 420).update_layout(hovermode="closest")
 
 
-def _strip(
-    trace: Trace, numbers: NDArray[np.int8], rows: list[str], words: tuple[str, ...], colours: tuple[str, ...]
+def draw_strip(
+    times: FloatArray, numbers: NDArray[np.int8], rows: Sequence[str], words: Sequence[str], colours: Sequence[str]
 ) -> go.Heatmap:
-    """Rows of coloured time; `numbers` (R, K) are indices into words and colours."""
+    """Rows of coloured time; `numbers` (R, K) at `times` (K,) are indices into words and colours."""
     steps = np.linspace(0.0, 1.0, len(colours) + 1)
     scale = [[edge, colour] for colour, *edges in zip(colours, steps[:-1], steps[1:], strict=True) for edge in edges]
     return go.Heatmap(
-        x=trace.convergence.times,
-        y=rows,
+        x=times,
+        y=list(rows),
         z=numbers.tolist(),
         zmin=-0.5,
         zmax=len(words) - 0.5,
@@ -56,12 +68,12 @@ def _strip(
     )
 
 
-def draw_deviations(trace: Trace) -> go.Figure:
+def draw_deviations(trace: LoadTrace) -> go.Figure:
     """Draw the standard deviation of each parameter over time: it falls while the motion excites it."""
     titles = [f"<b>{name}</b> [{PARAMETER_UNITS[indices[0]]}]" for name, indices in _GROUPS]
     figure = make_subplots(rows=1, cols=3, subplot_titles=titles, horizontal_spacing=0.07, shared_xaxes="all")
     for column, (_, indices) in enumerate(_GROUPS, start=1):
-        for colour, index in zip(_LINES, indices, strict=False):
+        for colour, index in zip(LINE_COLOURS, indices, strict=False):
             line = go.Scatter(
                 x=trace.convergence.times,
                 y=trace.convergence.deviations[:, index],

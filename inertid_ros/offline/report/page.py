@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from inertid_ros import __version__
-from inertid_ros.core.errors import FileAccessError
 from inertid_ros.offline.known_body import find_body, inertia_is_known
 from inertid_ros.offline.report import tables
 from inertid_ros.offline.report.body_view import draw_body
 from inertid_ros.offline.report.convergence import draw_convergence
-from inertid_ros.offline.report.drawing import MOST_EVENTS, to_div
+from inertid_ros.offline.report.drawing import MOST_EVENTS
 from inertid_ros.offline.report.excitation import draw_deviations, draw_states
+from inertid_ros.offline.report.link_sections import iterate_link_sections
+from inertid_ros.offline.report.link_verdict import judge_arm
 from inertid_ros.offline.report.markup import Html, badge, element, put, table
+from inertid_ros.offline.report.signal_sections import show_figure, show_residual
+from inertid_ros.offline.report.signal_view import view_load
+from inertid_ros.offline.report.signals import draw_signals
 from inertid_ros.offline.report.style import PRINT_SCRIPT, STYLE
 from inertid_ros.offline.report.verdict import Verdict, judge
-from inertid_ros.offline.report.wrenches import (
-    bucket_factor,
-    draw_distribution,
-    draw_residual,
-    draw_spectrum,
-    draw_wrenches,
-)
-from inertid_ros.offline.trace import Trace
+from inertid_ros.offline.trace import LoadTrace, Traces
+from inertid_ros.offline.whole_file import write_whole
 
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -40,6 +37,11 @@ _SECTIONS = {
     "excitation": "Excitation, contacts and load changes",
     "wrench": "Measured against predicted",
     "residual": "What is left",
+    "links": "The links",
+    "link-convergence": "Convergence of the links",
+    "link-excitation": "Excitation of the links",
+    "effort": "Measured against predicted",
+    "effort-residual": "What is left of it",
     "input": "The input",
     "settings": "Settings",
     "provenance": "Where it comes from",
@@ -47,31 +49,32 @@ _SECTIONS = {
 _GRADES = {"good": "✓", "caution": "!", "bad": "✗"}
 
 
-def write_report(trace: Trace, path: str | Path) -> None:
+def write_report(traces: Traces, path: str | Path) -> None:
     """Write the report of a replay: one HTML file with everything in it, plotly's script too.
 
     Raises:
         FileAccessError: if it cannot be written there.
     """
-    try:
-        Path(path).write_text(make_page(trace), encoding="utf-8")
-    except OSError as error:
-        raise FileAccessError(f"cannot write the report '{path}': {error.strerror or error}") from error
+    write_whole(Path(path), make_page(traces))
 
 
-def make_page(trace: Trace) -> str:
+def make_page(traces: Traces) -> str:
     """HTML of the whole report."""
-    names = [Path(entry.path).name for entry in trace.origin.inputs]
-    title = f"Load on {trace.sensor_frame}"
+    shared = traces.either
+    names = [Path(entry.path).name for entry in shared.origin.inputs]
+    title = _find_title(traces)
     more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-    subtitle = f"{', '.join(names[:4])}{more} · {trace.duration:.1f} s · inertid_ros {__version__}"
-    links = [Html(f'<a href="#{name}">{put(text)}</a>') for name, text in _SECTIONS.items()]
+    subtitle = f"{', '.join(names[:4])}{more} · {shared.duration:.1f} s · inertid_ros {__version__}"
+    sections = dict(_iterate_sections(traces))
+    links = [Html(f'<a href="#{name}">{put(_SECTIONS[name])}</a>') for name in sections]
+    verdicts = [judge(traces.load)] if traces.load is not None else []
+    verdicts += [judge_arm(traces.links)] if traces.links is not None else []
     content = (
         element("h1", title),
         element("p", subtitle, kind="subtitle"),
-        _show_verdict(judge(trace)),
+        *(_show_verdict(verdict) for verdict in verdicts),
         element("nav", *links),
-        *_iterate_sections(trace),
+        *sections.values(),
     )
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -82,37 +85,61 @@ def make_page(trace: Trace) -> str:
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
 
 
+def _find_title(traces: Traces) -> str:
+    parts = []
+    if traces.load is not None:
+        parts.append(f"Load on {traces.load.sensor_frame}")
+    if traces.links is not None:
+        names = traces.links.estimate.model.arm.link_names
+        parts.append(f"links {names[0]} to {names[-1]}")
+    title = ", ".join(parts)
+    return title[:1].upper() + title[1:]
+
+
 def _show_verdict(verdict: Verdict) -> Html:
     rows = [(badge(_GRADES[item.grade], item.grade), item.subject, item.text) for item in verdict.sentences]
     remark = element("p", "± and the bands in the plots hold 95 %.", kind="remark")
     return element("section", element("h2", verdict.headline), table((), rows), remark, kind=f"verdict {verdict.grade}")
 
 
-def _iterate_sections(trace: Trace) -> Iterator[Html]:
-    yield _section("load", *_show_load(trace))
-    if trace.estimate.rows:
-        yield _section("convergence", _figure(draw_convergence(trace), "plot-convergence", _CONVERGENCE))
-        yield _section(
-            "excitation",
-            _figure(draw_states(trace), "plot-states", _STATES),
-            _figure(draw_deviations(trace), "plot-deviations", _DEVIATIONS),
+def _iterate_sections(traces: Traces) -> Iterator[tuple[str, Html]]:
+    """Walk over the sections, by name."""
+    parts: list[tuple[str, Iterable[Html]]] = []
+    if traces.load is not None:
+        parts += _iterate_load(traces.load)
+    if traces.links is not None:
+        parts += iterate_link_sections(traces.links)
+    shared = traces.either
+    remarks = (element("p", _SKEW, kind="remark"), element("h3", "Trouble"))
+    parts += [
+        ("input", (tables.list_topics(shared), *remarks, tables.list_health(traces))),
+        ("settings", (tables.list_settings(shared.settings),)),
+        ("provenance", (tables.list_provenance(traces),)),
+    ]
+    for name, content in parts:
+        yield name, Html(f'<section id="{name}">{element("h2", _SECTIONS[name])}{"".join(content)}</section>')
+
+
+def _iterate_load(trace: LoadTrace) -> Iterator[tuple[str, Iterable[Html]]]:
+    yield "load", _show_load(trace)
+    if not trace.estimate.rows:
+        return
+    yield "convergence", (show_figure(draw_convergence(trace), "plot-convergence", _CONVERGENCE),)
+    yield (
+        "excitation",
+        (
+            show_figure(draw_states(trace), "plot-states", _STATES),
+            show_figure(draw_deviations(trace), "plot-deviations", _DEVIATIONS),
             tables.list_events(trace),
-        )
-        decimation = " ".join(tables.iterate_captions(trace, bucket_factor(len(trace.wrenches.times)), MOST_EVENTS))
-        yield _section("wrench", _figure(draw_wrenches(trace), "plot-wrenches", decimation))
-        yield _section("residual", *_show_residual(trace, decimation))
-    yield _section(
-        "input",
-        tables.list_topics(trace),
-        element("p", _SKEW, kind="remark"),
-        element("h3", "Trouble"),
-        tables.list_health(trace),
+        ),
     )
-    yield _section("settings", tables.list_settings(trace.settings))
-    yield _section("provenance", tables.list_provenance(trace))
+    view = view_load(trace)
+    decimation = " ".join(tables.iterate_captions(view, trace.statistics.count, MOST_EVENTS))
+    yield "wrench", (show_figure(draw_signals(view), "plot-wrenches", decimation),)
+    yield "residual", (tables.list_sensor(trace), *show_residual(view, decimation, "plot"))
 
 
-def _show_load(trace: Trace) -> Iterator[Html]:
+def _show_load(trace: LoadTrace) -> Iterator[Html]:
     tool = "" if trace.tool is None else "; the tool is subtracted"
     about = f"The ten parameters are about the origin of '{trace.sensor_frame}', in its axes{tool}."
     lists = (tables.list_parameters(trace), tables.list_body(trace))
@@ -126,31 +153,7 @@ def _show_load(trace: Trace) -> Iterator[Html]:
     shows_inertia = inertia_is_known(estimate.states)
     if not shows_inertia:
         caption = "The sensor's frame and the centre of mass. The inertia is not known, so no ellipsoid is drawn."
-    yield _figure(draw_body(body, shows_inertia), "plot-body", caption)
-
-
-def _show_residual(trace: Trace, decimation: str) -> Iterator[Html]:
-    yield tables.list_sensor(trace)
-    peaks = "Peaks in less than 1 % of the time may lie outside: double-click for all."
-    yield _figure(draw_residual(trace), "plot-residual", f"Measured less predicted. {peaks} {decimation}")
-    if len(trace.spectrum.frequencies) > 1:
-        segments = f"averaged over {trace.spectrum.segments} segments"
-        caption = f"Spectrum, {segments}. Dotted: the noise that is counted on. Peaks are vibration."
-        yield _figure(draw_spectrum(trace), "plot-spectrum", caption)
-    else:
-        yield element("p", "The recording is too short for a spectrum.", kind="remark")
-    caption = (
-        "Distribution of the residual, and the normal one with the same quartiles; what lies further out is not drawn."
-    )
-    yield _figure(draw_distribution(trace), "plot-distribution", caption)
-
-
-def _section(name: str, *content: Html) -> Html:
-    return Html(f'<section id="{name}">{element("h2", _SECTIONS[name])}{"".join(content)}</section>')
-
-
-def _figure(figure: go.Figure, name: str, caption: str) -> Html:
-    return element("figure", element("figcaption", caption), Html(to_div(figure, name)))
+    yield show_figure(draw_body(body, shows_inertia), "plot-body", caption)
 
 
 _CONVERGENCE = (

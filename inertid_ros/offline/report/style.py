@@ -34,6 +34,7 @@ th { text-align: left; color: var(--soft); font-weight: 600; border-bottom: 1px 
 td { border-bottom: 1px solid #eef0f3; padding: 4px 12px 4px 0; vertical-align: top; overflow-wrap: anywhere; }
 .numbers td { font-variant-numeric: tabular-nums; }
 .numbers td:first-child { overflow-wrap: normal; }
+.combinations td:nth-child(2), .combinations td:nth-child(3), .combinations td:nth-child(4) { white-space: nowrap; }
 .provenance td:first-child { width: 34%; }
 code { font: 12.5px/1.4 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 .badge { display: inline-block; min-width: 1em; padding: 0 8px; border-radius: 9px; font-size: 12.5px;

@@ -14,8 +14,10 @@ from inertid_ros.core.settings import Settings, iterate_settings
 from inertid_ros.number_text import PARAMETER_UNITS, format_estimate
 from inertid_ros.offline.known_body import find_body, inertia_is_known
 from inertid_ros.offline.report.markup import Html, badge, bullets, element, table
+from inertid_ros.offline.report.signal_view import SignalView
+from inertid_ros.offline.report.signals import bucket_factor
 from inertid_ros.offline.report.verdict import AXES
-from inertid_ros.offline.trace import Trace
+from inertid_ros.offline.trace import LinkTrace, LoadTrace, Trace, Traces
 
 BADGES = {"known": "good", "uncertain": "caution", "not excited yet": "none"}
 """Colour of each state of a parameter."""
@@ -27,7 +29,7 @@ _UNITS = ("N",) * 3 + ("Nm",) * 3
 _MATRIX = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 
 
-def list_parameters(trace: Trace) -> Html:
+def list_parameters(trace: LoadTrace) -> Html:
     """The ten parameters about the sensor's origin, as they are estimated."""
     estimate = trace.estimate
     deviations = np.sqrt(np.diag(estimate.covariance)).tolist()
@@ -40,7 +42,7 @@ def list_parameters(trace: Trace) -> Html:
     return table(("parameter", "value ± 95 %", "unit", "state"), rows, "numbers")
 
 
-def list_body(trace: Trace) -> Html:
+def list_body(trace: LoadTrace) -> Html:
     """The load as a rigid body, as far as it is known."""
     estimate = trace.estimate
     body = find_body(estimate.states, estimate.feasible, estimate.covariance)
@@ -56,7 +58,7 @@ def list_body(trace: Trace) -> Html:
     return table(("nearest possible body", "value ± 95 %", "unit"), rows, "numbers")
 
 
-def list_sensor(trace: Trace) -> Html:
+def list_sensor(trace: LoadTrace) -> Html:
     """Bias and noise of the sensor, and what the load leaves of its signal."""
     estimate, statistics = trace.estimate, trace.statistics
     deviations = np.sqrt(np.diag(estimate.bias_covariance)).tolist()
@@ -108,16 +110,17 @@ def list_topics(trace: Trace) -> Html:
     return table(heads, rows, "numbers")
 
 
-def list_health(trace: Trace) -> Html:
+def list_health(traces: Traces) -> Html:
     """What was wrong with the input, and what to do about it."""
-    notes = bullets(trace.notes) if trace.notes else Html("")
-    if not trace.health:
+    shared, health = traces.either, traces.health
+    notes = bullets(shared.notes) if shared.notes else Html("")
+    if not health:
         return Html(
-            notes + element("p", "Nothing else was wrong with the input." if trace.notes else _FINE, kind="remark")
+            notes + element("p", "Nothing else was wrong with the input." if shared.notes else _FINE, kind="remark")
         )
     rows = []
-    for item in trace.health:
-        span = f"{_since(trace, item.first_stamp)} to {_since(trace, item.last_stamp)}"
+    for item in health:
+        span = f"{_since(shared, item.first_stamp)} to {_since(shared, item.last_stamp)}"
         what = f"{item.message}{': ' + item.detail if item.detail else ''}"
         rows.append((badge(item.level, _LEVELS[item.level]), item.source, what, item.count, span, item.remedy))
     heads = ("level", "input", "what", "how often", "when", "what to do")
@@ -131,7 +134,7 @@ def _since(trace: Trace, stamp: int) -> str:
     return f"{(stamp - trace.origin.first_stamp) * 1e-9:.1f} s" if stamp and trace.origin.first_stamp else "–"
 
 
-def list_events(trace: Trace) -> Html:
+def list_events(trace: LoadTrace) -> Html:
     """Contacts and changes, in order."""
     if not trace.events:
         return element("p", "No contact and no change of the load.", kind="remark")
@@ -154,27 +157,45 @@ def list_settings(settings: Settings) -> Html:
     return table(("parameter", "value", "unit", ""), rows, "numbers")
 
 
-def list_provenance(trace: Trace) -> Html:
+def list_provenance(traces: Traces) -> Html:
     """Files, hashes, versions and the span of time."""
-    estimate = trace.estimate
-    rows: list[tuple[object, object]] = [
+    origin = traces.either.origin
+    rows: list[tuple[object, object]] = []
+    if traces.load is not None:
+        rows += _describe_load(traces.load)
+    if traces.links is not None:
+        rows += _describe_links(traces.links)
+    rows += [
+        ("first sample", _moment(origin.first_stamp)),
+        ("last sample", _moment(origin.last_stamp)),
+        ("robot description", _hash(origin.urdf_sha256)),
+        ("parameter file", _hash(origin.settings_sha256)),
+    ]
+    rows += [(name, version) for name, version in origin.versions.items()]
+    rows += [(entry.path, _hash(entry.sha256)) for entry in origin.inputs]
+    return table(("", ""), rows, "provenance")
+
+
+def _describe_load(trace: LoadTrace) -> list[tuple[object, object]]:
+    signs = {"on_load": "on the load", "on_sensor": "on the sensor"}
+    return [
         ("sensor frame", trace.sensor_frame),
         ("joints that move it", ", ".join(trace.joint_names) or "–"),
-        (
-            "wrench is the one",
-            {"on_load": "on the load", "on_sensor": "on the sensor"}.get(estimate.sign or "", "not known"),
-        ),
+        ("wrench is the one", signs.get(trace.estimate.sign or "", "not known")),
         ("tool subtracted", "none" if trace.tool is None else f"yes, {trace.tool.phi[0]:.4g} kg"),
-        ("first wrench", _moment(trace.origin.first_stamp)),
-        ("last wrench", _moment(trace.origin.last_stamp)),
         ("wrenches used", trace.statistics.count),
-        ("rows folded in", estimate.rows),
-        ("robot description", _hash(trace.origin.urdf_sha256)),
-        ("parameter file", _hash(trace.origin.settings_sha256)),
+        ("rows folded in", trace.estimate.rows),
     ]
-    rows += [(name, version) for name, version in trace.origin.versions.items()]
-    rows += [(entry.path, _hash(entry.sha256)) for entry in trace.origin.inputs]
-    return table(("", ""), rows, "provenance")
+
+
+def _describe_links(trace: LinkTrace) -> list[tuple[object, object]]:
+    model = trace.estimate.model
+    return [
+        ("joints of the arm", ", ".join(model.arm.joint_names)),
+        ("links are known from", model.source.replace("_", " ")),
+        ("samples used", trace.online.samples.count),
+        ("rows folded in", int(trace.estimate.rows.max(initial=0))),
+    ]
 
 
 def _moment(stamp: int) -> str:
@@ -195,12 +216,12 @@ def _number(value: float) -> str:
     return f"{value:.3g}" if np.isfinite(value) else "–"
 
 
-def iterate_captions(trace: Trace, factor: int, drawn_events: int) -> Iterator[str]:
+def iterate_captions(view: SignalView, count: int, drawn_events: int) -> Iterator[str]:
     """What was left out of the plots over time, so that nothing is left out silently."""
-    count, width = trace.statistics.count, 1e3 * trace.wrenches.bucket_width * factor
+    width = 1e3 * view.signals.bucket_width * bucket_factor(len(view.signals.times))
     yield (
-        f"{count} wrenches are drawn as the smallest and the largest value in each {width:.4g} ms: no peak is lost, "
+        f"{count} samples are drawn as the smallest and the largest value in each {width:.4g} ms: no peak is lost, "
         "what happens within is not shown."
     )
-    if len(trace.events) > drawn_events:
-        yield f"Of {len(trace.events)} events the first {drawn_events} are drawn."
+    if len(view.events) > drawn_events:
+        yield f"Of {len(view.events)} events the first {drawn_events} are drawn."

@@ -1,0 +1,169 @@
+"""The report on links: what it says in words, what it draws, and that a browser shows it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from offline.test_report_browser import load
+from support.chain import DDARM
+from support.link_bags import BY_EFFORT, simulate_ddarm
+from support.report_traces import puma_trace
+
+from inertid_ros.core.records import JointBlock
+from inertid_ros.core.robot import Robot
+from inertid_ros.offline.estimate_json import make_document, write_json
+from inertid_ros.offline.link_replay import LinkReplay
+from inertid_ros.offline.plan import Plan
+from inertid_ros.offline.plot_links import draw_links, read_plotted_links
+from inertid_ros.offline.report import write_report
+from inertid_ros.offline.report.link_convergence import draw_link_states, iterate_convergence, list_names
+from inertid_ros.offline.report.link_verdict import find_fit, find_unmoved, judge_arm
+from inertid_ros.offline.report.page import make_page
+from inertid_ros.offline.report.signal_view import view_links
+from inertid_ros.offline.report.signals import draw_distribution, draw_residual, draw_signals, draw_spectrum
+from inertid_ros.offline.summary import Summary
+from inertid_ros.offline.topics import Topics
+from inertid_ros.offline.trace import LinkTrace, Origin, Trace, Traces
+from inertid_ros.sim.motion import JointPath, Motion, Repeat, round_trip
+from inertid_ros.sim.paper_moves import paper_ddarm_link_moves
+
+
+def make_trace(block: JointBlock) -> LinkTrace:
+    part = LinkReplay(Plan(settings=BY_EFFORT), Robot.from_urdf(DDARM))
+    part.push_joints(block)
+    origin = Origin((), "1" * 64, "", {}, int(block.stamps[0]), int(block.stamps[-1]))
+    return part.finish(Trace(0.0, (), (), (), BY_EFFORT, origin))
+
+
+@cache
+def moving() -> LinkTrace:
+    """An arm that goes through the paper's moves."""
+    return make_trace(simulate_ddarm(1).joints(0.0, 12.0))
+
+
+class Stiff:
+    """A motion in which one joint stands still."""
+
+    def __init__(self, motion: Motion, joint: int) -> None:
+        self._motion = motion
+        self._joint = joint
+        self.duration = motion.duration
+        self.joint_count = motion.joint_count
+
+    def at(self, times: np.ndarray) -> JointPath:  # type: ignore[type-arg]
+        path = self._motion.at(times)
+        positions, velocities, accelerations = (values.copy() for values in path)
+        positions[:, self._joint] = 0.3
+        velocities[:, self._joint] = accelerations[:, self._joint] = 0.0
+        return JointPath(positions, velocities, accelerations)
+
+
+def test_good_data_is_to_be_trusted() -> None:
+    verdict = judge_arm(moving())
+    assert verdict.grade == "good"
+    assert re.fullmatch(
+        r"Trust it: 25 of 25 base parameters known; joint efforts explained to \d\.\d % "
+        r"\(by the URDF alone \d\d\.\d %\)\.",
+        verdict.headline,
+    )
+
+
+def test_a_joint_that_never_moved_is_named() -> None:
+    motion = Stiff(Repeat(round_trip(paper_ddarm_link_moves())), 2)
+    trace = make_trace(simulate_ddarm(1, motion).joints(0.0, 8.0))
+    assert find_unmoved(trace) == ["joint3"]
+    verdict = judge_arm(trace)
+    assert verdict.grade == "caution"
+    texts = {sentence.subject: sentence.text for sentence in verdict.sentences}
+    assert texts["Motion"].startswith("joint3 has never moved. To do: move it")
+    assert "joint3" in texts["Base parameters"]
+
+
+def test_a_poor_fit_is_not_to_be_used() -> None:
+    trace = moving()
+    worse = replace(trace, estimate=replace(trace.estimate, residual_rms=0.6 * trace.estimate.measured_rms))
+    verdict = judge_arm(worse)
+    assert verdict.grade == "bad"
+    assert "unit of effort" in verdict.sentences[0].text
+
+
+def test_fit_is_that_of_the_rows_over_all_joints() -> None:
+    trace = moving()
+    found, urdf = find_fit(trace)
+    rms, measured = trace.estimate.residual_rms, trace.estimate.measured_rms
+    assert found == pytest.approx(np.linalg.norm(rms) / np.linalg.norm(measured), rel=1e-3)
+    assert urdf == pytest.approx(np.linalg.norm(trace.urdf.rows.rms) / np.linalg.norm(trace.urdf.rows.measured_rms))
+
+
+def test_convergence_ends_at_the_estimate() -> None:
+    trace = moving()
+    figures = dict(iterate_convergence(trace))
+    assert list(figures) == ["joint1 and link1", "joint2 and link2", "joint3 and link3"]
+    last = sorted(float(line.y[-1]) for figure in figures.values() for line in figure.data if line.name == "estimate")
+    np.testing.assert_allclose(last, sorted(trace.estimate.values), rtol=1e-9)
+    (strip,) = draw_link_states(trace).data
+    assert np.asarray(strip.z).shape == (len(list_names(trace)), len(trace.convergence.times))
+
+
+def test_efforts_are_drawn_with_what_the_urdf_predicts() -> None:
+    view = view_links(moving())
+    names = [line.name for line in draw_signals(view).data]
+    assert names == ["measured"] * 3 + ["by the URDF alone"] * 3 + ["predicted"] * 3
+    assert len(draw_residual(view).data) == 3
+    assert [line.name for line in draw_spectrum(view).data] == ["joint1", "joint2", "joint3"]
+    assert len([bar for bar in draw_distribution(view).data if bar.type == "bar"]) == 3
+
+
+def test_early_predictions_do_not_set_the_range() -> None:
+    trace = moving()
+    predicted = replace(trace.signals.predicted, high=trace.signals.predicted.high + 1e4)
+    figure = draw_signals(view_links(replace(trace, signals=replace(trace.signals, predicted=predicted))))
+    largest = max(np.nanmax(trace.signals.measured.high), np.nanmax(trace.by_urdf.high))
+    assert largest < figure.layout.yaxis.range[1] < 3.0 * largest
+
+
+def test_page_has_load_and_links_where_both_were_identified() -> None:
+    text = make_page(Traces(puma_trace(), moving()))
+    for section in ("load", "wrench", "links", "effort", "input"):
+        assert text.count(f'<section id="{section}">') == 1
+    assert text.count('<section class="verdict') == 2
+    assert "Load on ft_sensor, links link1 to link3" in text
+
+
+def test_browser_shows_every_plot(tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    write_report(Traces(None, moving()), page)
+    document, errors = load(page, tmp_path / "profile")
+    assert not errors
+    drawn = {part.split('"')[0]: part for part in re.split(r'<div id="plot-', document)[1:]}
+    plots = {"links-0", "links-1", "links-2", "link-states", "efforts", "effort-residual", "effort-spectrum"}
+    assert set(drawn) == plots | {"effort-distribution"}
+    for name, part in drawn.items():
+        assert re.search(r'class="(trace |hm|points|js-line)', part), name
+
+
+def test_page_escapes_names_and_is_bounded() -> None:
+    trace = moving()
+    nasty = replace(trace, channels=("<script>alert(1)</script>", "b", "c"))
+    text = make_page(Traces(None, nasty))
+    assert "<script>alert(1)" not in text
+    library = len(re.findall("(?s)<script>.*?</script>", text)[0])
+    assert len(text) - library < 3_000_000
+
+
+def test_picture_has_every_parameter_and_channel(tmp_path: Path) -> None:
+    from inertid_ros.offline.estimate_json import read_document
+
+    summary = Summary.from_traces(Traces(None, moving()))
+    path = tmp_path / "estimate.json"
+    write_json(path, make_document(None, summary.links, [summary], (), Topics()))
+    links = read_plotted_links(read_document(path))
+    figure = draw_links(links)
+    labels = [label.get_text() for axis in figure.axes for label in axis.get_xticklabels()]
+    assert set(links.names) | {"joint1", "joint2", "joint3"} == set(labels)
+    assert len(figure.axes) == 4
