@@ -156,7 +156,25 @@ def format_puma(outcomes: dict[PumaCase, list[PumaRun]]) -> str:
         others = " | ".join("" if np.isnan(value) else _percent(value) for value in values[:, 2:].mean(axis=0))
         friction = "strong" if case.has_friction else "none"
         lines.append(f"| {_SOURCES[case.source]} | {friction} | {columns} | {parameters} | {links} | {others} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", format_fusion(outcomes[CASES[1]], outcomes[CASES[3]], outcomes[CASES[5]])])
+
+
+def format_fusion(base: Sequence[PumaRun], effort: Sequence[PumaRun], both: Sequence[PumaRun]) -> str:
+    """What both sources gain over each alone, run by run."""
+    gains = {
+        "`parameters` against the base wrench": [b.parameters - a.parameters for a, b in zip(base, both, strict=True)],
+        "`links` [%] against the base wrench": [100 * (b.links - a.links) for a, b in zip(base, both, strict=True)],
+        "`efforts` [%] against the efforts": [100 * (b.efforts - a.efforts) for a, b in zip(effort, both, strict=True)],
+        "`friction` [%] against the efforts": [
+            100 * (b.friction - a.friction) for a, b in zip(effort, both, strict=True)
+        ],
+    }
+    texts = [
+        f"{name} {np.mean(gain):+.3f} ± {np.std(gain) / max(len(gain) - 1, 1) ** 0.5:.3f} "
+        f"({sum(value < 0.0 for value in gain)} of {len(gain)} runs better)"
+        for name, gain in gains.items()
+    ]
+    return f"Both less each alone, run by run, with the standard error of the mean: {'; '.join(texts)}."
 
 
 def format_real(outcomes: dict[RealArm, RealOutcome]) -> str:
@@ -187,16 +205,24 @@ def check(outcomes: Outcomes) -> list[str]:
         for name, share in zip(base_names(with_drives), coverage(runs), strict=True):
             if share < LEAST_COVERED:
                 missed.append(f"DDArm: {name} covered {100 * share:.0f} %")
-    smooth, rough, _, effort, blind, both = (PumaRun(*np.mean(outcomes.puma[case], axis=0)) for case in CASES)
-    if not abs(rough.links - smooth.links) < 0.1 * smooth.links:
-        missed.append(f"PUMA: friction spoils the base wrench, {_percent(smooth.links)}, {_percent(rough.links)} %")
-    if not (both.parameters < rough.parameters and both.links < effort.links and both.efforts < effort.efforts):
-        missed.append("PUMA: efforts and base wrench together are worse than one of them alone")
-    if not effort.links < 0.5 * blind.links:
-        missed.append("PUMA: friction in the model is of no use")
+    missed += _check_puma(outcomes.puma)
     for arm, outcome in outcomes.real.items():
         if outcome.filtered > arm.limit:
             missed.append(f"{arm.title}: {_percent(outcome.filtered)} %")
+    return missed
+
+
+def _check_puma(outcomes: dict[PumaCase, list[PumaRun]]) -> list[str]:
+    missed = []
+    smooth, rough, _, effort, blind, both = (PumaRun(*np.mean(outcomes[case], axis=0)) for case in CASES)
+    if not abs(rough.links - smooth.links) < 0.1 * smooth.links:
+        missed.append(f"PUMA: friction spoils the base wrench, {_percent(smooth.links)}, {_percent(rough.links)} %")
+    if not (both.links < effort.links and both.efforts < effort.efforts):
+        missed.append("PUMA: efforts and base wrench together are worse than the efforts alone")
+    if not (both.links < 1.25 * rough.links and both.parameters < 1.25 * rough.parameters):
+        missed.append("PUMA: efforts and base wrench together are worse than the base wrench alone")
+    if not effort.links < 0.5 * blind.links:
+        missed.append("PUMA: friction in the model is of no use")
     return missed
 
 
