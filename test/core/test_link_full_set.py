@@ -1,0 +1,61 @@
+"""All parameters of an arm: possible links that explain the data, and stay near the URDF where these say little."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inertid_ros.core.inertial import is_feasible
+from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.link_full_set import complete_links
+from inertid_ros.core.link_records import LinkEstimate
+from inertid_ros.core.robot import Robot
+from inertid_ros.core.settings import Settings
+from inertid_ros.share import share_path
+from inertid_ros.sim.friction import JointFriction
+from inertid_ros.sim.multisine import JointLimits, Multisine
+from inertid_ros.sim.sensors import SensorModel
+from inertid_ros.sim.simulator import Simulator
+
+URDF = share_path("urdf", "puma560.urdf").read_text()
+
+
+def identify(speed: float, noise: float) -> LinkEstimate:
+    full = np.ones(6)
+    motion = Multisine(JointLimits(-full, full, speed * full, 6.0 * speed * full), period=12.0, harmonics=5, seed=2)
+    sensors = SensorModel(joint_rate=200.0, velocity_noise=2e-3, effort_noise=noise)
+    simulator = Simulator(URDF, "ft_sensor", motion, sensors, [], seed=2, friction=JointFriction(2.0, 3.0, 0.5, 0.2))
+    chain = LinkChain(Robot.from_urdf(URDF), Settings.from_flat({"links.effort_unit": "newton_metre"}))
+    chain.push_joints(simulator.joints(0.0, motion.duration))
+    chain.process()
+    estimate = chain.estimate()
+    assert estimate is not None
+    return estimate
+
+
+def test_links_can_exist_and_explain_the_data() -> None:
+    estimate = identify(3.0, 0.05)
+    full = complete_links(estimate)
+    links = full[:60].reshape(6, 10)
+    assert all(is_feasible(phi) for phi in links)
+    unknowns = estimate.model.unknowns
+    for part in (unknowns.viscous, unknowns.coulomb, unknowns.rotor_inertia):
+        assert np.all(full[part] > 0.0)
+    left = estimate.base.combination @ full - estimate.values
+    assert np.sqrt(np.mean(left**2 / np.diag(estimate.covariance))) < 1.5
+
+
+def test_a_weak_motion_does_not_make_links_of_a_hundred_kilograms() -> None:
+    estimate = identify(0.3, 2.0)
+    masses = complete_links(estimate)[:60:10]
+    own = estimate.model.arm.parameters[::10]
+    assert np.all(masses < 4.0 * own + 1.0)
+    assert np.all(masses > 0.0)
+
+
+def test_without_data_the_links_are_the_urdf_s() -> None:
+    names = list(Robot.from_urdf(URDF).joint_names)
+    settings = Settings.from_flat({"links.effort_unit": "newton_metre", "links.joints": names})
+    estimate = LinkChain(Robot.from_urdf(URDF), settings).estimate()
+    assert estimate is not None
+    full = complete_links(estimate)
+    np.testing.assert_allclose(full[:60:10], estimate.model.arm.parameters[::10], rtol=0.05)
