@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from offline.test_report_browser import load
+from support.browser import load
 from support.chain import DDARM
 from support.link_bags import BY_EFFORT, simulate_ddarm
 from support.report_traces import puma_trace
