@@ -10,6 +10,8 @@ from inertid_ros.core.records import BoolArray, FloatArray, IntArray
 from inertid_ros.core.sample_buffer import SampleBuffer
 from inertid_ros.core.stamps import StampCheck
 
+_SILENT = 1.0
+
 
 class EffortStreams:
     """One time line of efforts for each publisher, told apart by the joints it gives."""
@@ -24,6 +26,12 @@ class EffortStreams:
     def is_empty(self) -> bool:
         """Whether there is no publisher."""
         return not self._streams
+
+    @property
+    def newest(self) -> float:
+        """Time up to which the efforts of all publishers that still publish can be read [s]; -inf before the first."""
+        ends = [samples.newest for _, samples in self._streams.values()]
+        return min((end for end in ends if end > max(ends) - _SILENT), default=-np.inf)
 
     def push(self, joints: tuple[int, ...], stamps: IntArray, origin: int, readings: FloatArray) -> None:
         """Take readings (N, 2 n), efforts and marks of those not to be believed, of a publisher of some joints.

@@ -61,6 +61,12 @@ class LinkColumns:
         inner = self._rows * width + self._places
         readings = np.arange(regressor.channels) * width + len(chosen)
         self._targets = np.concatenate((inner, readings))
+        drives = [
+            [place[part.start + joint] for part in parts[:3] if part.start + joint in place and part.start < part.stop]
+            for joint in range(regressor.joints)
+        ]
+        self.drives: list[IntArray] = [np.array(places, dtype=np.int64) for places in drives]
+        """For each joint the unknowns that are its friction or its rotor."""
         self.used = [np.unique(self._places[self._rows == k]) for k in range(regressor.channels)]
         """For each equation the unknowns that can be in it."""
 

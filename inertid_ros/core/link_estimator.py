@@ -80,7 +80,7 @@ class LinkEstimator:
         channels = len(self._used)
         self._channels = [SquareRootInformation(np.full(len(used), np.inf)) for used in self._used]
         self._rows = np.zeros(channels, dtype=np.int64)
-        self._squares = np.zeros(channels)
+        self._squares, self._totals = np.zeros((2, channels))
         self._sums, self._block_squares = np.zeros((2, channels))
         self._in_block = np.zeros(channels, dtype=np.int64)
         self._long, self._short, self._blocks = np.zeros((3, channels))
@@ -108,6 +108,7 @@ class LinkEstimator:
             self._channels[k].fold_in(whole)
             self._rows[k] += 1
             self._squares[k] += row[k, -1] ** 2
+            self._totals[k] += row[k, -1]
             self._count_repeats(k, innovations.item(k))
 
     def _count_repeats(self, k: int, innovation: float) -> None:
@@ -138,6 +139,11 @@ class LinkEstimator:
         self._variances = kept
         return solution
 
+    def _variation(self) -> FloatArray:
+        """Variance of what was measured, (K,); the weight on a base sensor is no measure of its noise."""
+        count = np.maximum(self._rows, 1)
+        return np.maximum(self._squares / count - (self._totals / count) ** 2, 0.0)
+
     def _repeats(self) -> FloatArray:
         """How many rows of each channel are worth one, (K,)."""
         white = self._white_repeats
@@ -147,7 +153,7 @@ class LinkEstimator:
 
     def _weights(self) -> FloatArray:
         """Inverse standard deviations (K,) of the rows, as if they were independent."""
-        rough = _FIRST_GUESS**2 * self._squares / np.maximum(self._rows, 1) + self._floors**2
+        rough = _FIRST_GUESS**2 * self._variation() + self._floors**2
         variances = np.where(np.isfinite(self._variances), self._variances, rough)
         return 1.0 / np.sqrt(variances * self._repeats())
 
@@ -163,7 +169,7 @@ class LinkEstimator:
             left[k] = channel.squares_at(values[used])
             freedom[k] = weights[k] ** 2 * float(np.square(channel.factor @ inverse[used]).sum())
         repeats = self._repeats()
-        rough = _FIRST_GUESS**2 * self._squares / np.maximum(self._rows, 1)
+        rough = _FIRST_GUESS**2 * self._variation()
         worth = np.maximum(self._rows / repeats - freedom, 0.0)
         guess = 1.0 / (1.0 + worth) ** 2
         variances = (guess * rough + left / repeats) / (guess + worth) + self._floors**2
@@ -177,6 +183,7 @@ class LinkEstimator:
             self._channels[k].fold_in(other._channels[k].triangle())
         self._rows += other._rows
         self._squares += other._squares
+        self._totals += other._totals
         self._long += other._long
         self._short += other._short
         self._blocks += other._blocks

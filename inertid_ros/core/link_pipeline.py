@@ -20,12 +20,16 @@ from inertid_ros.core.row_fit import RowFit
 from inertid_ros.core.settings import LinksSettings
 from inertid_ros.core.standing import Standing
 from inertid_ros.core.static_wrench import StaticWrench
+from inertid_ros.core.travel import Travel
 
 SLOT = 20_000_000
 """Rows are taken once in so many nanoseconds of stamps, never once per block."""
 
 SLOTS_A_SOLUTION = 25
 """Once in so many slots (0.5 s) the parameters are solved for."""
+
+_LONGEST_WAIT = 1.0
+"""How long [s] a base wrench waits for efforts."""
 
 
 class LinkPipeline:
@@ -67,6 +71,7 @@ class LinkPipeline:
         self._efforts = EffortInput(arm, _constants(links, arm), health)
         self._effort_streams = EffortStreams(self._n, links.effort_delay)
         self._leader: tuple[int, ...] | None = None
+        self._waiting: list[WrenchBlock] = []
         self._rows = rows
         floors = np.array(
             ([] if by_effort else [links.noise_floor_force] * 3 + [links.noise_floor_torque] * 3)
@@ -82,6 +87,7 @@ class LinkPipeline:
         self.stamp = 0
         """Of the newest sample used, nanoseconds; 0 before the first."""
         self._standing = Standing()
+        self._travel = Travel(self._n)
         self._slot = -1
         channels = (0 if by_effort else 6) + (0 if links.source == "base_wrench" else self._n)
         self._last_bad = np.full(channels, -np.inf)
@@ -107,11 +113,30 @@ class LinkPipeline:
 
     def push_base_wrenches(self, block: WrenchBlock) -> None:
         """Take wrenches of the base sensor, in the driver's own sign."""
-        if self._source != "effort":
+        if self._source == "base_wrench":
             self._alignment.push_wrenches(block)
+        elif self._source == "both" and len(block.stamps):
+            self._waiting.append(block)
+
+    def _release(self) -> None:
+        """Let go the base wrenches whose efforts are there by now; those that have waited for long go without."""
+        origin = self._alignment.origin
+        if not self._waiting or origin is None:
+            return
+        newest = max(int(block.stamps.max()) for block in self._waiting)
+        latest = max(self._effort_streams.newest, (newest - origin) * 1e-9 - _LONGEST_WAIT)
+        kept = []
+        for block in self._waiting:
+            ready = (block.stamps - origin) * 1e-9 <= latest
+            if ready.any():
+                self._alignment.push_wrenches(WrenchBlock(block.frame, block.stamps[ready], block.wrenches[ready]))
+            if not ready.all():
+                kept.append(WrenchBlock(block.frame, block.stamps[~ready], block.wrenches[~ready]))
+        self._waiting = kept
 
     def process(self, paused: bool) -> LinkOutput | None:
         """Carry everything that can be paired through; None if there is nothing. Learn nothing while paused."""
+        self._release()
         pieces = [self._process_stretch(stretch, paused) for stretch in self._alignment.process()]
         if not pieces:
             return None
@@ -151,6 +176,9 @@ class LinkPipeline:
         picked = self._pick(slots)
         rows = self._rows.process(stretch, measured, picked)
         settled = self._find_settled(stretch, usable, picked)
+        travel = None if self._source == "base_wrench" else self._travel.look(stretch.positions)
+        if travel is not None and picked:
+            self._leave_out(rows, settled, *(part[picked] for part in travel))
         if picked:
             predicted, row_predicted = self._take_rows(stretch, slots, picked, rows, measured, usable, settled, paused)
             judged = self._rows.torque_rows if isinstance(self._rows, EnergyLinkRows) else rows
@@ -166,6 +194,13 @@ class LinkPipeline:
             at_rest, _ = self.static.read(stretch.positions)
             predicted, measured = predicted + at_rest, measured + at_rest
         return LinkOutput(stretch.stamps, predicted, measured, usable, row_stamps, row_measured, row_predicted, settled)
+
+    def _leave_out(self, rows: FloatArray, settled: BoolArray, stands: BoolArray, moved: BoolArray) -> None:
+        """Leave the drives of joints that stand out of their rows, and rows of joints that may be moving altogether."""
+        for joint, places in enumerate(self._rows.drives):
+            still = np.flatnonzero(stands[:, joint])
+            rows[still[:, None], joint - self._n, places] = 0.0
+        settled[:, -self._n :] &= stands | moved
 
     def _take_rows(
         self,
@@ -242,6 +277,7 @@ class LinkPipeline:
     def reset(self) -> None:
         """Forget all that was learned."""
         self.estimator.reset()
+        self._travel = Travel(self._n)
         self.check = EffortCheck(self._arm)
         self.fit = None if self.fit is None else RowFit(len(self.fit.rows))
         self._rows.start_anew()

@@ -19,11 +19,13 @@ class LinkRows(Protocol):
         settling: how long [s] a wrong sample can be felt.
         repeats: how many rows, 20 ms apart, are worth one where the noise is white.
         used: for each equation the unknowns that can be in it.
+        drives: for each joint those that are its friction or its rotor.
     """
 
     settling: float
     repeats: float
     used: list[IntArray]
+    drives: list[IntArray]
 
     def start_anew(self) -> None:
         """Forget the past at the next sample."""

@@ -33,6 +33,7 @@ class DifferentiatedLinkRows:
         self.settling = 16.0 / cutoff
         self.repeats = max(1.0, _ROW_RATE * 4.0 / cutoff)
         self.used = columns.used
+        self.drives = columns.drives
 
     def start_anew(self) -> None:
         """Forget the past at the next sample."""

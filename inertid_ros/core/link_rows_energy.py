@@ -40,6 +40,7 @@ class EnergyLinkRows:
         """Rows of the torque equations at the same samples, by which the fit is judged."""
         self.settling = links.energy_window
         self.repeats = max(1.0, links.energy_window / _STEP)
+        self.drives: list[IntArray] = []
         self.used: list[IntArray] = [np.arange(len(model.base.columns))]
 
     def start_anew(self) -> None:

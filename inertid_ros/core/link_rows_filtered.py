@@ -46,6 +46,7 @@ class FilteredLinkRows:
         self.settling = 8.0 * (1.0 / cutoff + 1.0 / smoothing)
         self.repeats = max(1.0, _ROW_RATE * 2.0 * (cutoff + smoothing) / (cutoff * smoothing))
         self.used = columns.used
+        self.drives = columns.drives
 
     def start_anew(self) -> None:
         """Forget the past at the next sample."""

@@ -53,6 +53,7 @@ class PayloadRows:
         self._arm[np.searchsorted(chosen, model.base.columns)] = values
         self.settling, self.repeats = self._rows.settling, self._rows.repeats
         moved = [bool(np.isin(self._load, used).any()) for used in self._rows.used]
+        self.drives: list[IntArray] = []
         self.used: list[IntArray] = [np.arange(LOAD if moves else 0, dtype=np.int64) for moves in moved]
 
     def start_anew(self) -> None:
