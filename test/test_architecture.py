@@ -29,7 +29,8 @@ LIBRARIES = {
     "core": {"numpy", "scipy", "pinocchio"},
     "messages": {"numpy"},
     "sim": {"numpy", "scipy", "pinocchio", "yaml"},
-    "offline": {"numpy", "scipy", "pinocchio", "yaml", "rosbags", "plotly", "matplotlib"},
+    "offline": {"numpy", "scipy", "pinocchio", "yaml", "rosbags", "plotly", "matplotlib"}
+    | {"backports", "compression", "lz4"},  # with which rosbags unpacks
 }
 # The parts that may take the clock and other processes: to show how long it still takes, and to work in parallel.
 MAY_WAIT = {"offline"}

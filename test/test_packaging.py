@@ -28,6 +28,8 @@ ROSDEP_KEYS = {name: f"python3-{name}" for name in ("matplotlib", "numpy", "plot
 PIP_NAMES = {"pinocchio": "pin", "rosbags": "rosbags", "yaml": "PyYAML"}
 # What rosdep has no key for: package.xml says so in a comment, and pip installs it.
 WITHOUT_KEY = {"rosbags"}
+# Comes with rosbags, which unpacks with them too.
+BROUGHT_BY_ROSBAGS = {"backports", "compression", "lz4"}
 # Started by launch files, not imported; and the middleware that wheels do not bring by themselves.
 STARTED = {"robot_state_publisher", "rviz2"}
 MIDDLEWARE = "ros-jazzy-rmw-fastrtps-cpp"
@@ -61,7 +63,7 @@ def third_party_imports(*directories: str) -> set[str]:
                 names.add(str(node.module).split(".")[0])
     helpers = {path.parent.name for path in (ROOT / "test").glob("*/__init__.py")}
     helpers |= {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
-    return names - set(sys.stdlib_module_names) - helpers - {"inertid_ros", "setuptools"}
+    return names - set(sys.stdlib_module_names) - helpers - BROUGHT_BY_ROSBAGS - {"inertid_ros", "setuptools"}
 
 
 def normalise(requirement: str) -> str:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from inertid_ros.cli.progress_bar import ProgressBar
 from inertid_ros.core.errors import FileAccessError, FileFormatError, InertidError, RobotDescriptionError, SettingError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot import FramePath, Robot
@@ -68,25 +68,17 @@ def _design(options: argparse.Namespace, console: Console) -> None:
 def _search(
     information: LoadInformation, limits: MotionLimits, options: argparse.Namespace, console: Console
 ) -> WindowedSines:
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("comparing motions", total=None)
-        search = MotionSearch(
-            information,
-            limits,
-            options.duration,
-            options.candidates,
-            lambda count: progress.advance(task, count),
-        )
-        progress.update(task, total=search.candidates)
-        return search.run()
+    search = MotionSearch(information, limits, options.duration, options.candidates)
+    with ProgressBar("comparing motions", search.candidates, "motions", console) as progress:
+        return search.run(on_progress=progress.advance)
 
 
 def make_table(
     information: LoadInformation, motion: WindowedSines, reference: Reference, before: FloatArray | None
 ) -> Table:
     """The predicted standard deviations of all ten parameters beside those of another motion, and of the start."""
-    table = Table(title=f"predicted standard deviations after {motion.duration:g} s", title_justify="left")
+    title = f"predicted standard deviations after {motion.duration:g} s of motion alone, without standing still"
+    table = Table(title=title, title_justify="left")
     headings = ["parameter", *(["at the start"] if before is not None else []), "designed", reference.name, "better by"]
     for heading in headings:
         table.add_column(heading, justify="right")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from itertools import chain
 
 import rclpy
 from rich.console import Console
 from rich.text import Text
 
+from inertid_ros.cli.progress_bar import ProgressBar
 from inertid_ros.core.errors import InertidError, RecordingError, SettingError
 from inertid_ros.offline.bag_reader import Bag
 from inertid_ros.offline.latched_topics import find_latched
@@ -17,6 +17,8 @@ from inertid_ros.ros.bag_publisher import BagPublisher, RecordedMessage
 from inertid_ros.ros.spinning import ros_session
 
 FASTEST = 1000.0
+BLOCK = 100
+"""Messages read at once: the bar goes on by so many."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -47,19 +49,23 @@ def _play(bag: Bag, options: argparse.Namespace, console: Console) -> None:
         _say(console, [f"playing {len(publisher.topics)} topics, {duration:.1f} s at {options.rate:g} times real time"])
         if not publisher.wait_for_listeners():
             _say(console, ["nobody listens to any of its topics yet: playing all the same"], "yellow")
-        while rclpy.ok():
-            publisher.play(_iterate(bag, publisher.topics), options.rate)
-            if not options.loop or bag.trouble:
-                break
+        count = sum(bag.topics[topic].count for topic in publisher.topics)
+        with ProgressBar("playing", 0 if options.loop else count, console=console) as progress:
+            while rclpy.ok():
+                publisher.play(_iterate(bag, publisher.topics, progress), options.rate)
+                if not options.loop or bag.trouble:
+                    break
     finally:
         _say(console, [f"published {publisher.published} messages"])
         publisher.close()
 
 
-def _iterate(bag: Bag, topics: tuple[str, ...]) -> Iterator[RecordedMessage]:
-    """Walk over the messages in the order of recording."""
-    for source, stamp, data in chain.from_iterable(bag.blocks(topics)):
-        yield source.topic, stamp, bytes(data)
+def _iterate(bag: Bag, topics: tuple[str, ...], progress: ProgressBar) -> Iterator[RecordedMessage]:
+    """Walk over the messages in the order of recording, and show how far it is."""
+    for block in bag.blocks(topics, BLOCK):
+        for source, stamp, data in block:
+            yield source.topic, stamp, bytes(data)
+        progress.advance(len(block))
 
 
 def _say(console: Console, lines: list[str], style: str = "") -> None:

@@ -46,7 +46,7 @@ def add_remap(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Replay; 0 if everything went well, 1 if something is left out or wrong."""
-    from inertid_ros.cli.replay_view import ReplayProgress, print_outcome
+    from inertid_ros.cli.replay_view import make_progress_bar, print_outcome
     from inertid_ros.core.errors import InertidError
     from inertid_ros.offline.recordings import find_recordings, replay_recordings
 
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         plan = make_plan(options)
         recordings = find_recordings(options.bags, plan)
-        with ReplayProgress(recordings) as progress:
+        with make_progress_bar(recordings) as progress:
             outcome = replay_recordings(recordings, plan, options.output, progress.advance, options.jobs)
     except InertidError as error:
         sys.stderr.write(f"inertid replay: {one_line(error)}\n")

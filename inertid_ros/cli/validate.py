@@ -20,8 +20,10 @@ def add_parser(commands: Any) -> None:
         "validate",
         help="see how well an estimate predicts another recording",
         description="Predict the wrenches of bags with the frozen parameters of an estimate.json, and print what is "
-        "left: rms, and relative to the rms of the wrench less the bias. The bias of the sensor is fitted to the bags. "
-        "Settings and topics are those of the replay.",
+        "left: rms, relative to the rms of the wrench less the bias, and relative to what the URDF leaves, where it "
+        "says what hangs on the sensor. Sensors are tared between recordings: the first number is with a constant "
+        "fitted to each channel of the bags, the second with the bias of the estimate, nothing fitted. Settings and "
+        "topics are those of the replay.",
         allow_abbrev=False,
     )
     parser.add_argument("estimate", type=Path, metavar="ESTIMATE", help="estimate.json, or the directory it is in")
@@ -35,13 +37,16 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Validate; 0 if everything went well, 1 if something is wrong."""
+    from inertid_ros.cli.progress_bar import ProgressBar
     from inertid_ros.core.errors import InertidError
     from inertid_ros.offline.estimate_json import format_json
-    from inertid_ros.offline.validate import validate
+    from inertid_ros.offline.validate import prepare
 
     path = options.estimate / "estimate.json" if options.estimate.is_dir() else options.estimate
     try:
-        validation = validate(path, options.bags, _make_plan(options, path), lambda _: None)
+        comparison = prepare(path, options.bags, _make_plan(options, path))
+        with ProgressBar("predicting", comparison.messages) as progress:
+            validation = comparison.run(progress.advance)
     except InertidError as error:
         sys.stderr.write(f"inertid validate: {one_line(error)}\n")
         return 1
@@ -72,22 +77,37 @@ def _print_table(content: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    has_urdf = content["urdf"] is not None
     table = Table()
-    for heading in ("channel", "rms of wrench", "rms of residual", "relative", "relative, bias of the estimate"):
+    headings = ["channel", "rms of wrench", "rms of residual", "relative rms, bias refitted", "bias of the estimate"]
+    for heading in [*headings, *(["URDF, bias refitted", "over the URDF's"] if has_urdf else [])]:
         table.add_column(heading, justify="right")
-    urdf = content["urdf"]
-    if urdf is not None:
-        table.add_column("relative, by the URDF", justify="right")
 
-    def describe(name: str, entry: dict[str, Any], others: list[dict[str, Any]]) -> None:
-        sizes = [f"{entry[key]:.4f}" if key in entry else "" for key in ("measured_rms", "rms")]
-        relative = [f"{100.0 * item['relative_rms']:.2f} %" for item in (entry, *others)]
-        table.add_row(name, *sizes, *relative)
+    def describe(name: str, *keys: str) -> None:
+        found, own, urdf, ratio = (
+            _look_up(content[part] if part else content, keys) for part in ("", "own_bias", "urdf", "relative_to_urdf")
+        )
+        sizes = [f"{found[key]:.4f}" if key in found else "" for key in ("measured_rms", "rms")]
+        relative = [f"{100.0 * item['relative_rms']:.2f} %" for item in (found, own, urdf) if item]
+        table.add_row(name, *sizes, *relative, *([_format_ratio(ratio["ratio"])] if ratio else []))
 
-    others = [content["own_bias"]] + ([] if urdf is None else [urdf])
-    for name, entry in content["channels"].items():
-        describe(name, entry, [item["channels"][name] for item in others])
+    for name in content["channels"]:
+        describe(name, "channels", name)
     for name in ("force", "torque"):
-        describe(name, content[name], [item[name] for item in others])
-    describe("overall", {"relative_rms": content["relative_rms"]}, others)
-    Console().print(table)
+        describe(name, name)
+    describe("overall")
+    console = Console()
+    console.print(table)
+    console.print("Bias refitted: a constant in each channel is fitted to these bags. All else is frozen.")
+    if not has_urdf:
+        console.print("The URDF says nothing of what hangs on the sensor: nothing to compare with.")
+
+
+def _look_up(content: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys if content else ():
+        content = content[key]
+    return content
+
+
+def _format_ratio(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.3g}"

@@ -18,11 +18,13 @@ from inertid_ros.offline.bag_repair import is_short_database, iterate_sqlite_mes
 from inertid_ros.offline.provenance import hash_file
 from inertid_ros.offline.topics import TYPES, Topics
 from inertid_ros.offline.trace import InputFile
+from inertid_ros.offline.unpacking import unpack_file, unpack_message
 
 BLOCK = 2000
 """Messages that are carried through the chain at once."""
 
 _SUFFIXES = (".mcap", ".db3")
+_PACKED = ".zstd"
 
 
 class HasTopic(Protocol):
@@ -71,11 +73,12 @@ class Bag:
         self._stack = ExitStack()
         self._readers: list[Reader] = []
         self._damaged_databases: list[Path] = []
+        self._is_salvaged = False
 
     def __enter__(self) -> Bag:
         """Open it; RecordingError if nothing at all can be read."""
         try:
-            self._readers = [self._stack.enter_context(Reader(self.path))]
+            self._readers = [self._stack.enter_context(Reader(self._unpack()))]
         except FileNotFoundError:
             self._stack.close()
             what = "has no metadata.yaml: name a rosbag2 folder, or its .mcap or .db3 file"
@@ -112,10 +115,13 @@ class Bag:
             sources = {key: Source(name) for key, name, _ in list_sqlite_topics(path) if name in wanted}
             rows = iterate_sqlite_messages(path)
             streams.append((sources[key], time, data) for key, time, data in rows if key in sources)
-        return chain.from_iterable(streams)
+        messages = chain.from_iterable(streams)
+        if self._is_salvaged:
+            return ((source, time, unpack_message(data)) for source, time, data in messages)
+        return messages
 
     def blocks(self, topics: Iterable[str], size: int = BLOCK) -> Iterator[list[RawMessage]]:
-        """Walk over the same in blocks; where the bag is damaged they end, and `trouble` says so."""
+        """Walk over the same in blocks; where the bag is damaged they end, and `trouble` says so, once."""
         stream = self.messages(topics)
         read = 0
         while True:
@@ -128,7 +134,7 @@ class Bag:
             read += len(block)
             if block:
                 yield block
-            if failure:
+            if failure and not self.trouble:
                 self.trouble.append(
                     f"bag '{self.path}' is damaged after {read} messages ({failure}): what comes before was used; "
                     "copy or record it anew"
@@ -173,14 +179,32 @@ class Bag:
     def _list_files(self) -> list[Path]:
         if not self.path.is_dir():
             return [self.path]
-        names = (*_SUFFIXES, *(f"{suffix}.zstd" for suffix in _SUFFIXES))
+        names = (*_SUFFIXES, *(suffix + _PACKED for suffix in _SUFFIXES))
         return sorted(path for path in self.path.iterdir() if path.name.endswith(names))
+
+    def _make_folder(self) -> Path:
+        """A folder for what is unpacked or repaired, which goes away with the bag."""
+        return Path(self._stack.enter_context(TemporaryDirectory(prefix="inertid_")))
+
+    def _unpack(self) -> Path:
+        """What to read: the bag, or where it is a compressed file, the same unpacked."""
+        if self.path.suffix != _PACKED or not self.path.is_file():
+            return self.path
+        unpacked = self._make_folder() / self.path.stem
+        if not unpack_file(self.path, unpacked):
+            raise RecordingError("compressed file ends too early")
+        return unpacked
 
     def _salvage(self, reason: str) -> None:
         """Open what is left file by file."""
-        folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="inertid_")))
+        self._is_salvaged = True
+        folder = self._make_folder()
         for index, path in enumerate(self._list_files()):
-            self._salvage_file(path, folder / f"{index}.mcap")
+            source = path
+            if path.suffix == _PACKED:
+                source = folder / f"{index}_{path.stem}"
+                unpack_file(path, source)
+            self._salvage_file(source, folder / f"{index}.mcap")
         if not self._readers and not self._damaged_databases:
             self._stack.close()
             raise RecordingError(f"bag '{self.path}' cannot be read ({reason}): copy or record it anew")

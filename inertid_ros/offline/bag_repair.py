@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from inertid_ros.offline.unpacking import unpack_start
+
 _MAGIC = b"\x89MCAP0\r\n"
 _FOOTER = b"\x02" + struct.pack("<QQQI", 20, 0, 0, 0) + _MAGIC
 _CHUNK = 0x06
@@ -19,7 +21,7 @@ _FOOTER_CODE = 0x02
 def repair_mcap(path: Path, target: Path) -> bool:
     """Copy the whole records of an mcap file and end it properly; returns whether there was more than a header.
 
-    Of a chunk that was cut off, the messages before the cut are copied too, unless it is compressed.
+    Of a chunk that was cut off, the messages before the cut are copied too.
     """
     size = path.stat().st_size
     with path.open("rb") as source:
@@ -48,16 +50,18 @@ def repair_mcap(path: Path, target: Path) -> bool:
 
 
 def _find_whole_messages(chunk: bytes) -> bytes:
-    """The records inside the content of a chunk that was cut off, up to the cut; none if they are compressed."""
-    if len(chunk) < 40 or struct.unpack_from("<I", chunk, 28)[0] != 0:
+    """The records inside the content of a chunk that was cut off, up to the cut."""
+    if len(chunk) < 32:
         return b""
-    end = start = 40
-    while end + 9 <= len(chunk):
-        after = int(end + 9 + struct.unpack_from("<Q", chunk, end + 1)[0])
-        if after > len(chunk):
+    name_end = 32 + struct.unpack_from("<I", chunk, 28)[0]
+    records = unpack_start(chunk[name_end + 8 :], chunk[32:name_end].decode("ascii", "replace"))
+    end = 0
+    while end + 9 <= len(records):
+        after = int(end + 9 + struct.unpack_from("<Q", records, end + 1)[0])
+        if after > len(records):
             break
         end = after
-    return chunk[start:end]
+    return records[:end]
 
 
 def is_short_database(path: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +21,7 @@ from inertid_ros.offline.parameter_file import list_settings
 from inertid_ros.offline.summary import Summary, combine_statistics
 from inertid_ros.offline.topics import Topics
 from inertid_ros.offline.trace import ResidualStatistics
+from inertid_ros.offline.whole_file import write_whole
 from inertid_ros.yaml_file import Section
 
 FORMAT = "inertid_ros replay"
@@ -98,20 +98,8 @@ def list_residual(statistics: ResidualStatistics) -> dict[str, Any]:
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a document; whatever happens, there is either the old file or the whole new one.
-
-    Raises:
-        FileAccessError: if it cannot be written.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_text(format_json(document) + "\n", encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        remedy = "name another directory with -o, or make room"
-        raise FileAccessError(f"'{path}' cannot be written: {error.strerror}; {remedy}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Write a document, whole or not at all; FileAccessError if it cannot be written."""
+    write_whole(path, format_json(document) + "\n")
 
 
 def format_json(document: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -99,7 +99,7 @@ def replay_recordings(
     estimate, contradiction = combine_estimates(summaries)
     trouble += [contradiction] if contradiction else []
     document = make_document(estimate, summaries, trouble, plan.topics)
-    write_json(output / "estimate.json", document)
+    trouble += _attempt_to_write(lambda: write_json(output / "estimate.json", document))
     return Outcome(tuple(summaries), document, tuple(trouble))
 
 
@@ -130,7 +130,9 @@ def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, 
     summary = Summary.from_trace(trace, name)
     summary = replace(summary, notes=summary.notes + tuple(failures))
     if name:
-        write_json(directory / "estimate.json", make_document(summary.estimate, [summary], summary.notes, plan.topics))
+        document = make_document(summary.estimate, [summary], summary.notes, plan.topics)
+        failures = _attempt_to_write(lambda: write_json(directory / "estimate.json", document))
+        summary = replace(summary, notes=summary.notes + tuple(failures))
     return summary
 
 
@@ -211,24 +213,21 @@ def _make_plain(error: InertidError) -> InertidError:
 
 
 def _close(writers: Sequence[McapWrenchWriter]) -> list[str]:
-    failures = []
-    for writer in writers:
-        try:
-            writer.close()
-        except FileAccessError as error:  # noqa: PERF203 - one at most
-            failures.append(str(error))
-    return failures
+    return [failure for writer in writers for failure in _attempt_to_write(writer.close)]
 
 
 def _write_report(trace: Trace, path: Path) -> list[str]:
     """Write the report; returns what went wrong."""
     from inertid_ros.offline.report import write_report
 
+    return _attempt_to_write(lambda: write_report(trace, path))
+
+
+def _attempt_to_write(write: Callable[[], None]) -> list[str]:
+    """Write a file; returns what went wrong."""
     try:
-        write_report(trace, path)
-    except OSError as error:
-        return [f"'{path}' cannot be written: {error.strerror}; name another directory with -o, or make room"]
-    except InertidError as error:
+        write()
+    except FileAccessError as error:
         return [str(error)]
     return []
 

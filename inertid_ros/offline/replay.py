@@ -22,7 +22,7 @@ from inertid_ros.messages.cdr_layout import LayoutError, learn_wrench_stamped
 from inertid_ros.messages.decode import Block, StreamDecoder, joint_decoder, wrench_decoder
 from inertid_ros.offline.bag_reader import BLOCK, Bag, RawMessage
 from inertid_ros.offline.provenance import hash_text, list_versions
-from inertid_ros.offline.topic_watch import TopicWatch
+from inertid_ros.offline.topic_watch import TopicWatch, find_disorder
 from inertid_ros.offline.topics import TYPES, Topics
 from inertid_ros.offline.trace import InputFile, Origin, Trace
 from inertid_ros.offline.trace_builder import TraceBuilder
@@ -220,6 +220,7 @@ class Replay:
             why = "; ".join(self.trouble + empty + reasons) or "joint states and wrenches do not overlap in time"
             raise RecordingError(f"no wrench could be used: {why}")
         self._check_robot()
+        self.trouble += find_disorder(health)
         self.trouble += [finding.message for finding in estimate.findings if finding.level == "error"]
         if builder.events_left_out:
             self.trouble.append(f"{builder.events_left_out} more events are not listed")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from inertid_ros.core.health import HealthItem
 from inertid_ros.core.joint_stream import MAX_GAP
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.offline.trace import TopicStatistics
+
+_ANEW = 2
+"""Samples that are left out before the third proves that time has started anew."""
 
 
 class TopicWatch:
@@ -62,6 +68,18 @@ class TopicWatch:
             latency=latency + (self._first_latency or 0.0),
             latency_deviation=latency_deviation,
         )
+
+
+def find_disorder(health: Sequence[HealthItem]) -> list[str]:
+    """A line if stamps were out of order; none where time only started anew, which costs the first two samples."""
+    counts = {(item.source, item.code): item.count for item in health}
+    found = [
+        (item, item.count - _ANEW * counts.get((item.source, "time_reset"), 0))
+        for item in health
+        if item.code == "backward_stamp"
+    ]
+    lost = [f"{count} of {item.source}" for item, count in found if count > 0]
+    return [f"stamps are out of order: {', '.join(lost)} left out; {found[0][0].remedy}"] if lost else []
 
 
 def _sums(values: FloatArray) -> FloatArray:

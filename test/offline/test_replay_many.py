@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from support.bags import puma_messages, write_bag
 from support.chain import BAR
 
+from inertid_ros.cli.main import main
 from inertid_ros.core.settings import LoadSettings, Settings
 from inertid_ros.offline.recordings import Outcome, find_recordings, replay_recordings
 from inertid_ros.offline.replay import Plan
@@ -40,6 +42,22 @@ def test_processes_change_nothing(bags: list[Path], tmp_path: Path) -> None:
     for summary in two.summaries:
         for file in ("estimate.json", "predictions.mcap", "report.html"):
             assert (tmp_path / "two" / summary.directory / file).is_file()
+
+
+def test_damaged_bag_is_skipped_and_reported_in_processes_too(
+    bags: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "broken.mcap"
+    broken.write_bytes(b"\x89MCAP0\r\nnothing")
+    order = [bags[0], broken, bags[1]]
+    assert main(["replay", *map(str, order), "-o", str(tmp_path / "out"), "--jobs", "2"]) == 1
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "left out" in line
+    assert "broken.mcap" in line
+    document = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    expected = replay([bags[0], bags[1]], tmp_path / "whole", 1).document["load"]
+    np.testing.assert_allclose(document["load"]["parameters"], expected["parameters"], rtol=1e-9)
+    assert [part["directory"] for part in document["recordings"]] == ["001_bag_0", "003_bag_1"]
 
 
 def test_information_matrices_add_up(bags: list[Path], tmp_path: Path) -> None:

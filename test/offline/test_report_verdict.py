@@ -10,8 +10,9 @@ from support.report_traces import free_motion_trace, puma_trace, static_poses_tr
 
 from inertid_ros.core.convention import Finding
 from inertid_ros.core.health import HealthItem
+from inertid_ros.core.records import FloatArray
 from inertid_ros.offline.report.verdict import Verdict, advise_on_turning, join_words, judge, list_times
-from inertid_ros.offline.trace import Trace, TraceEvent
+from inertid_ros.offline.trace import MODES, Envelope, Trace, TraceEvent, WrenchTrace
 
 KNOWN = ("known",) * 10
 
@@ -134,14 +135,76 @@ def test_a_bad_fit_is_told_in_multiples_of_the_noise() -> None:
     assert "times" not in say(judge(replace(trace, estimate=replace(trace.estimate, misfit=2.0))), "Fit")
 
 
-def test_fit_is_the_median_of_the_peaks() -> None:
+def with_wrenches(trace: Trace, residual: FloatArray, measured: FloatArray) -> Trace:
+    """The same with other wrenches, one in each bucket; both (B, 6)."""
+    wrenches = WrenchTrace(
+        times=np.arange(len(residual), dtype=float),
+        bucket_width=1.0,
+        measured=Envelope(measured + trace.estimate.bias, measured + trace.estimate.bias),
+        predicted=Envelope(measured - residual, measured - residual),
+        residual=Envelope(np.minimum(residual, 0.0), np.maximum(residual, 0.0)),
+    )
+    return replace(trace, wrenches=wrenches)
+
+
+def test_fit_is_the_median_of_the_peaks_beside_that_of_the_load() -> None:
+    residual, measured = np.zeros((5, 6)), np.zeros((5, 6))
+    residual[:4, 0] = [0.3, 0.1, 0.2, 50.0]
+    residual[:4, 3] = [-0.003, -0.001, -0.002, -5.0]
+    residual[4] = np.nan
+    measured[:, 1], measured[:, 4] = 20.0, 0.5
+    text = say(judge(with_wrenches(puma_trace(), residual, measured)), "Fit")
+    assert "agree to 0.25 N and 2.5 mNm or better: 1.2 % of the force and 0.5 % of the moment." in text
+
+
+@pytest.mark.parametrize(
+    ("force", "moment", "grade"),
+    [
+        (1.9, 0.0, "good"),
+        (2.1, 0.0, "caution"),
+        (9.9, 0.0, "caution"),
+        (10.1, 0.0, "bad"),
+        (0.0, 0.039, "good"),
+        (0.0, 0.041, "caution"),
+        (0.0, 0.21, "bad"),
+    ],
+)
+def test_what_is_left_over_decides_on_the_fit(force: float, moment: float, grade: str) -> None:
+    """Beside 20 N; the moment, none, counts as that of 20 N at 2 cm."""
+    verdict = judge(
+        with_wrenches(
+            puma_trace(), np.tile([force, 0, 0, moment, 0, 0], (9, 1)), np.tile([0, 20.0, 0, 0, 0, 0], (9, 1))
+        )
+    )
+    assert [sentence.grade for sentence in verdict.sentences if sentence.subject == "Fit"] == [grade]
+    assert verdict.grade == grade
+    assert verdict.headline.startswith("Do not use these numbers yet") == (grade == "bad")
+
+
+def test_contacts_do_not_count_as_a_bad_fit() -> None:
+    """In the first ten of nineteen seconds something pushes."""
     trace = puma_trace()
-    low, high = np.zeros((5, 6)), np.zeros((5, 6))
-    high[:4, 0] = [0.3, 0.1, 0.2, 50.0]
-    low[:4, 3] = [-0.003, -0.001, -0.002, -5.0]
-    low[4] = high[4] = np.nan
-    wrenches = replace(trace.wrenches, residual=replace(trace.wrenches.residual, low=low, high=high))
-    assert "agree to 0.25 N and 2.5 mNm" in say(judge(replace(trace, wrenches=wrenches)), "Fit")
+    residual = np.zeros((19, 6))
+    residual[:10, 0] = 50.0
+    pushed = with_wrenches(trace, residual, np.full((19, 6), 10.0))
+    modes = np.where(trace.convergence.times <= 10.0, MODES.index("contact"), MODES.index("free")).astype(np.int8)
+    free = replace(trace.convergence, modes=np.full_like(modes, MODES.index("free")))
+    fits = [
+        next(
+            sentence.grade
+            for sentence in judge(replace(pushed, convergence=item)).sentences
+            if sentence.subject == "Fit"
+        )
+        for item in (replace(free, modes=modes), free)
+    ]
+    assert fits == ["good", "bad"]
+
+
+def test_nothing_carried_is_no_bad_fit() -> None:
+    trace = puma_trace()
+    trace = replace(trace, estimate=replace(trace.estimate, parameters=np.full(10, 1e-9)))
+    noise = np.full((9, 6), 0.1)
+    assert "%" not in say(judge(with_wrenches(with_states(trace, KNOWN), noise, noise)), "Fit")
 
 
 def test_bias_jumps_are_a_caution() -> None:

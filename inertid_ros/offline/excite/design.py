@@ -49,7 +49,6 @@ class MotionSearch:
         limits: MotionLimits,
         duration: float,
         candidates: int | None = None,
-        on_progress: Callable[[int], None] | None = None,
     ) -> None:
         """Set up a search.
 
@@ -58,20 +57,24 @@ class MotionSearch:
             limits: of the joints.
             duration: of the motion, seconds.
             candidates: how many motions to value; None for as many as take about a minute.
-            on_progress: called with the number of motions valued since the last call.
         """
         self._information = information
         self._limits = limits
         self._space = CandidateSpace(limits.joints, duration)
         self.candidates = SAMPLES // self._space.points if candidates is None else candidates
-        self._on_progress = on_progress
+        self._report: Callable[[int], None] = lambda _: None
 
-    def run(self, seed: int = 0) -> WindowedSines:
+    def run(self, seed: int = 0, on_progress: Callable[[int], None] = lambda _: None) -> WindowedSines:
         """Search, and return the best motion found, which holds all limits; the same for the same seed.
+
+        Args:
+            seed: of the random starts.
+            on_progress: called with the number of motions valued since the last call.
 
         Raises:
             RobotDescriptionError: if the motors cannot even hold the arm where the search ended.
         """
+        self._report = on_progress
         random = np.random.default_rng(seed)
         found = [self._value(self._space.draw(random)) for _ in range(_DRAWN)]
         self._report(_DRAWN)
@@ -80,10 +83,6 @@ class MotionSearch:
             best = sorted(found, key=_get_cost)[:count]
             found = [self._improve(item, int(share * left / count)) for item in best]
         return self._hold_efforts(self._space.build(found[0].candidate))
-
-    def _report(self, count: int) -> None:
-        if self._on_progress is not None:
-            self._on_progress(count)
 
     def _value(self, candidate: FloatArray) -> _Found:
         """Less the log-determinant of the information, plus a penalty where a motor is asked for too much."""

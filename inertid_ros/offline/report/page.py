@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from inertid_ros import __version__
-from inertid_ros.core.errors import FileAccessError
 from inertid_ros.offline.known_body import find_body, inertia_is_known
 from inertid_ros.offline.report import tables
 from inertid_ros.offline.report.body_view import draw_body
@@ -27,6 +26,7 @@ from inertid_ros.offline.report.wrenches import (
     draw_wrenches,
 )
 from inertid_ros.offline.trace import Trace
+from inertid_ros.offline.whole_file import write_whole
 
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -53,10 +53,7 @@ def write_report(trace: Trace, path: str | Path) -> None:
     Raises:
         FileAccessError: if it cannot be written there.
     """
-    try:
-        Path(path).write_text(make_page(trace), encoding="utf-8")
-    except OSError as error:
-        raise FileAccessError(f"cannot write the report '{path}': {error.strerror or error}") from error
+    write_whole(Path(path), make_page(trace))
 
 
 def make_page(trace: Trace) -> str:

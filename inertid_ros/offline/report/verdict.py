@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inertid_ros.core.body import RigidBodyEstimate, describe_body
 from inertid_ros.core.inertial import PARAMETER_NAMES
@@ -18,6 +19,10 @@ Grade = Literal["good", "caution", "bad"]
 
 _POOR_FIT = 10.0
 """Misfit above which the reader is told: residuals of more than three times the noise."""
+_GOOD_SHARE, _POOR_SHARE = 0.1, 0.5
+"""Shares of the load's wrench: what is left over is small up to the first, and too much above the second."""
+_SHORT_ARM = 0.02
+"""Moments are not small beside those of the load's weight at this distance [m]."""
 _MOST_TIMES = 4
 _MOST_TROUBLES = 4
 
@@ -57,6 +62,9 @@ def judge(trace: Trace) -> Verdict:
     sentences = (*load, *troubles, *_judge_events(trace), *_judge_fit(trace))
     if any(sentence.grade == "bad" for sentence in _judge_findings(estimate)):
         return Verdict("bad", "Do not use these numbers yet: the wrench contradicts the configuration.", sentences)
+    if any(sentence.grade == "bad" for sentence in _judge_agreement(trace)):
+        headline = "Do not use these numbers yet: the wrench is not that of a rigid load."
+        return Verdict("bad", headline, sentences)
     grade, headline = _sum_up(load)
     if grade == "good" and any(sentence.grade != "good" for sentence in sentences):
         return Verdict("caution", f"{headline} Read the remarks below.", sentences)
@@ -201,14 +209,7 @@ def _judge_events(trace: Trace) -> Iterator[Sentence]:
 
 
 def _judge_fit(trace: Trace) -> Iterator[Sentence]:
-    residual = trace.wrenches.residual
-    peaks = np.fmax(np.abs(residual.low), np.abs(residual.high))
-    peaks = peaks[np.isfinite(peaks).all(axis=1)]
-    if len(peaks):
-        force, moment = (float(np.median(np.linalg.norm(peaks[:, part], axis=1))) for part in (slice(3), slice(3, 6)))
-        agreement = f"{force:.3g} N and {1e3 * moment:.3g} mNm"
-        text = f"half of the time, measured and predicted wrench agree to {agreement} or better."
-        yield Sentence("good", "Fit", text)
+    yield from _judge_agreement(trace)
     if trace.estimate.misfit > _POOR_FIT:
         text = (
             f"what a rigid load leaves over is {np.sqrt(trace.estimate.misfit):.0f} times what the sensor's noise "
@@ -218,6 +219,50 @@ def _judge_fit(trace: Trace) -> Iterator[Sentence]:
     if not trace.estimate.noise_calibrated:
         text = "noise is assumed, not measured: let the robot stand still for 2 s somewhere in the recording."
         yield Sentence("caution", "Sensor", text)
+
+
+def _judge_agreement(trace: Trace) -> Iterator[Sentence]:
+    """How large the residual is beside the wrench of the load, half of the time, while there is no contact."""
+    free = _find_free_buckets(trace)
+    left, load = (
+        np.fmax(np.abs(envelope.low - offset), np.abs(envelope.high - offset))[free]
+        for envelope, offset in ((trace.wrenches.residual, 0.0), (trace.wrenches.measured, trace.estimate.bias))
+    )
+    if len(left) == 0:
+        return
+    force, moment, force_size, moment_size = (
+        float(np.median(np.linalg.norm(values[:, part], axis=1)))
+        for values in (left, load)
+        for part in (slice(3), slice(3, 6))
+    )
+    text = (
+        f"half of the time, measured and predicted wrench agree to {force:.3g} N and {1e3 * moment:.3g} mNm or better"
+    )
+    if _carries_nothing(trace.estimate):
+        yield Sentence("good", "Fit", f"{text}.")
+        return
+    shares = force / force_size, moment / max(moment_size, _SHORT_ARM * force_size)
+    grade: Grade = "good" if max(shares) <= _GOOD_SHARE else "caution" if max(shares) <= _POOR_SHARE else "bad"
+    text += f": {100.0 * shares[0]:.2g} % of the force and {100.0 * shares[1]:.2g} % of the moment"
+    if grade != "good":
+        text += ". Vibration averages out; cables, a load that moves, a wrong frame or wrong stamps do not. To do: look"
+        text += " at what is left, further down"
+    yield Sentence(grade, "Fit", f"{text}.")
+
+
+def _find_free_buckets(trace: Trace) -> NDArray[np.bool_]:
+    """Which buckets of the wrenches have samples and no contact, as far as the convergence tells."""
+    wrenches, convergence = trace.wrenches, trace.convergence
+    filled: NDArray[np.bool_] = np.asarray(np.isfinite(wrenches.residual.low).all(axis=1))
+    if len(convergence.times) == 0:
+        return filled
+    nearest = np.searchsorted(convergence.times, wrenches.times).clip(max=len(convergence.times) - 1)
+    in_contact: NDArray[np.bool_] = np.asarray(np.equal(convergence.modes[nearest], MODES.index("contact")))
+    return filled & ~in_contact
+
+
+def _carries_nothing(estimate: LoadEstimate) -> bool:
+    return estimate.states[0] == "known" and describe_body(estimate.parameters, estimate.covariance).com is None
 
 
 AXES = ("fx", "fy", "fz", "nx", "ny", "nz")
