@@ -43,19 +43,19 @@ def add_parser(commands: Any) -> None:
         help="in the root frame of the URDF [m/s^2] (default 0 0 -9.80665)",
     )
     parser.add_argument(
-        "--candidates", type=int, metavar="N", help="how many motions to compare (default: about a minute's worth)"
+        "--candidates", type=int, metavar="N", help="how many motions to compare (default: what takes a minute or less)"
     )
     parser.add_argument(
         "--force-noise",
         type=float,
         metavar="D",
-        help="density of the sensor's force noise [N/sqrt(Hz)] (default: 0.1 N at 200 Hz)",
+        help="density of the sensor's force noise [N/sqrt(Hz)] (default: 0.1 N at 200 Hz, under a base 1 N)",
     )
     parser.add_argument(
         "--torque-noise",
         type=float,
         metavar="D",
-        help="density of the sensor's moment noise [Nm/sqrt(Hz)] (default: 5 mNm at 200 Hz)",
+        help="density of the sensor's moment noise [Nm/sqrt(Hz)] (default: 5 mNm at 200 Hz, under a base 0.1 Nm)",
     )
     load = parser.add_argument_group("load")
     load.add_argument("--sensor-frame", metavar="FRAME", help="where the wrench is measured (default ft_sensor)")

@@ -18,7 +18,7 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot import Robot
 from inertid_ros.core.settings import LinksSettings, Settings
 from inertid_ros.offline.excite.known_links import read_known_links
-from inertid_ros.offline.excite.link_information import LinkInformation, assume_noise
+from inertid_ros.offline.excite.link_information import BASE_NOISE, LinkInformation, assume_noise
 from inertid_ros.offline.excite.motion_limits import read_limits
 from inertid_ros.offline.excite.reference import LINK_MOVES, Reference, make_reference
 from inertid_ros.sim.windowed_sines import WindowedSines
@@ -39,7 +39,8 @@ def prepare_links(robot: Robot, options: argparse.Namespace) -> ExciteTask:
     start = _begin(robot, options)
     model = start.model
     limits = read_limits(model.arm, options.limits)
-    densities = assume_noise(model, get_wrench_noise(options), _get_effort_noise(options, len(model.arm.joint_names)))
+    wrench = get_wrench_noise(options, BASE_NOISE)
+    densities = assume_noise(model, wrench, _get_effort_noise(options, len(model.arm.joint_names)))
     information = LinkInformation(model, densities, start.settings.links, start.covariance)
     reference = make_reference(LINK_MOVES.get(robot.model.name, ()), limits.joints, options.duration)
 
@@ -60,7 +61,7 @@ def make_links_table(
     model: LinkModel, information: LinkInformation, motion: WindowedSines, reference: Reference, before: FloatArray
 ) -> Table:
     """The predicted standard deviations of the base parameters beside those of other motions, and of the start."""
-    title = f"predicted standard deviations after {motion.duration:g} s of motion alone, without standing still"
+    title = f"predicted standard deviations (SI) after {motion.duration:g} s of motion alone, without standing still"
     table = Table(title=title, title_justify="left")
     table.add_column("base parameter", overflow="fold")
     for heading in ("URDF", "at the start", "designed", reference.name, "better by"):
@@ -69,8 +70,9 @@ def make_links_table(
     predicted = information.predict(motion), information.predict(*reference.motions)
     for index, deviation, beside in zip(wanted, *(part.tolist() for part in predicted), strict=True):
         value = f"{model.prior[index]:.3g}" if model.base.columns[index] < inertial else ""
-        numbers = (f"{before[index]:.2g}", f"{deviation:.2e}", f"{beside:.2e}", f"{beside / deviation:.2f}")
-        table.add_row(Text(model.base.texts[index]), value, *numbers)
+        better = beside / deviation
+        numbers = (f"{deviation:.2e}", f"{beside:.2e}", f"{better:.2f}" if better < 10.0 else f"{better:.0f}")
+        table.add_row(Text(model.base.texts[index]), value, f"{before[index]:.2g}", *numbers)
     return table
 
 

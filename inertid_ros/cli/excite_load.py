@@ -15,7 +15,7 @@ from inertid_ros.core.robot import FramePath, Robot
 from inertid_ros.core.settings import LoadSettings
 from inertid_ros.number_text import parameter_label
 from inertid_ros.offline.excite.known_load import KnownLoad, read_known_load
-from inertid_ros.offline.excite.load_information import LoadInformation
+from inertid_ros.offline.excite.load_information import LoadInformation, WrenchNoise
 from inertid_ros.offline.excite.motion_limits import read_limits
 from inertid_ros.offline.excite.reference import LOAD_MOVES, Reference, make_reference
 from inertid_ros.sim.windowed_sines import WindowedSines
@@ -24,7 +24,7 @@ from inertid_ros.sim.windowed_sines import WindowedSines
 def prepare_load(robot: Robot, options: argparse.Namespace) -> ExciteTask:
     """Set up the search for a motion that tells most of a load."""
     refuse(options, ("source", "joints", "effort_noise"), "load")
-    noise = get_wrench_noise(options)
+    noise = get_wrench_noise(options, WrenchNoise())
     known = None if options.start is None else read_known_load(options.start)
     path = _find_path(robot, options.sensor_frame, known)
     limits = read_limits(path, options.limits)

@@ -36,13 +36,13 @@ class ExciteTask:
     describe: Callable[[WindowedSines], Sequence[RenderableType]]
 
 
-def get_wrench_noise(options: argparse.Namespace) -> WrenchNoise:
+def get_wrench_noise(options: argparse.Namespace, usual: WrenchNoise) -> WrenchNoise:
     """The noise that the options name, else the usual one."""
     given = {"force": options.force_noise, "torque": options.torque_noise}
     for name, density in given.items():
         if density is not None:
             check_density(f"--{name}-noise", density)
-    return WrenchNoise(**{name: density for name, density in given.items() if density is not None})
+    return usual._replace(**{name: density for name, density in given.items() if density is not None})
 
 
 def check_density(name: str, density: float) -> None:

@@ -16,6 +16,9 @@ from inertid_ros.offline.excite.motion_limits import MotionLimits
 from inertid_ros.sim.multisine import LIMIT_MARGIN, make_fine_grid
 from inertid_ros.sim.windowed_sines import WindowedSines
 
+SAMPLES = 2_000_000
+"""Samples whose dynamics are computed in a search, all candidates together: within a minute for six joints."""
+
 _DRAWN = 300
 _STAGES = ((8, 0.3), (3, 0.3), (1, 0.4))
 """How many of the best go on, and the share of all candidates that they then have together."""
@@ -52,12 +55,12 @@ class MotionSearch:
             information: that motions bring.
             limits: of the joints.
             duration: of the motion, seconds.
-            candidates: how many motions to value; None for as many as take about a minute.
+            candidates: how many motions to value; None for as many as take a minute or less.
         """
         self._information = information
         self._limits = limits
         self._space = CandidateSpace(limits.joints, duration)
-        self.candidates = information.SAMPLES // self._space.points if candidates is None else candidates
+        self.candidates = SAMPLES // self._space.points if candidates is None else candidates
         self._report: Callable[[int], None] = lambda _: None
 
     def run(self, seed: int = 0, on_progress: Callable[[int], None] = lambda _: None) -> WindowedSines:

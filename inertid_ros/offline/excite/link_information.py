@@ -18,13 +18,14 @@ NOISE_WITHOUT_LIMIT = 0.5
 """... or so much [Nm or N] where there is no limit."""
 
 _NOISE_RATE = 200.0
+BASE_NOISE = WrenchNoise(1.0 / _NOISE_RATE**0.5, 0.1 / _NOISE_RATE**0.5)
+"""Of a sensor that carries a whole arm: 1 N and 0.1 Nm at 200 Hz."""
+
 _ENDLESS = 1e6
 
 
 class LinkInformation(MotionInformation):
     """The information on the base parameters of an arm that joint paths bring; offsets are not wanted, but unknown."""
-
-    SAMPLES = 2_000_000
 
     def __init__(
         self, model: LinkModel, densities: FloatArray, settings: LinksSettings, known: FloatArray | None = None

@@ -32,8 +32,6 @@ class WrenchNoise(NamedTuple):
 class LoadInformation(MotionInformation):
     """The information on [phi (10), bias (6)] that joint paths bring, of which phi is wanted."""
 
-    SAMPLES = 4_500_000
-
     def __init__(
         self,
         path: FramePath,
@@ -81,7 +79,7 @@ class LoadInformation(MotionInformation):
         return features, efforts
 
     def _move_sensor(self, path: JointPath) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Twist (N, 6), spatial acceleration less gravity (N, 6), both of the sensor in its axes, and efforts (N, n)."""
+        """Twist and spatial acceleration less gravity of the sensor in its axes, (N, 6) each, and efforts (N, n)."""
         count = len(path.positions)
         coordinates = np.zeros((count, 3, self._joints + 1))
         for kind, values in enumerate(path):

@@ -50,9 +50,6 @@ class MotionValue(NamedTuple):
 class MotionInformation(ABC):
     """The information that joint paths bring, and the efforts they take."""
 
-    SAMPLES: int
-    """Samples whose dynamics are computed in about a minute."""
-
     def __init__(
         self, cutoffs: tuple[float, float], whitened: FloatArray, prior: FloatArray, wanted: BoolArray
     ) -> None:
