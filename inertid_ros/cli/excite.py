@@ -43,7 +43,7 @@ def add_parser(commands: Any) -> None:
         help="in the root frame of the URDF [m/s^2] (default 0 0 -9.80665)",
     )
     parser.add_argument(
-        "--candidates", type=int, metavar="N", help="how many motions to compare (default: what takes a minute or less)"
+        "--candidates", type=int, metavar="N", help="how many motions to compare (default: about half a minute's worth)"
     )
     parser.add_argument(
         "--force-noise",

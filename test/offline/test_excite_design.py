@@ -46,7 +46,7 @@ def limits(tmp_path_factory: pytest.TempPathFactory) -> MotionLimits:
 
 @pytest.fixture(scope="module")
 def designed(information: LoadInformation, limits: MotionLimits) -> WindowedSines:
-    return MotionSearch(information, limits, paper_puma_move().duration, candidates=4_000).run()
+    return MotionSearch(information, limits, paper_puma_move().duration).run()
 
 
 def check_limits(information: LoadInformation, motion: Motion, limits: MotionLimits) -> None:

@@ -16,8 +16,8 @@ from inertid_ros.offline.excite.motion_limits import MotionLimits
 from inertid_ros.sim.multisine import LIMIT_MARGIN, make_fine_grid
 from inertid_ros.sim.windowed_sines import WindowedSines
 
-SAMPLES = 2_000_000
-"""Samples whose dynamics are computed in a search, all candidates together: within a minute for six joints."""
+SAMPLES = 1_200_000
+"""Samples whose dynamics are computed in a search, all candidates together: about half a minute for six joints."""
 
 _DRAWN = 300
 _STAGES = ((8, 0.3), (3, 0.3), (1, 0.4))
@@ -55,7 +55,7 @@ class MotionSearch:
             information: that motions bring.
             limits: of the joints.
             duration: of the motion, seconds.
-            candidates: how many motions to value; None for as many as take a minute or less.
+            candidates: how many motions to value; None for as many as take about half a minute.
         """
         self._information = information
         self._limits = limits
