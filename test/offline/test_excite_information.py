@@ -13,13 +13,8 @@ from inertid_ros.core.load_regressor import build_regressor
 from inertid_ros.core.load_trial import PRIOR_BIAS, PRIOR_LOAD
 from inertid_ros.core.robot import Robot
 from inertid_ros.core.settings import LoadSettings
-from inertid_ros.offline.excite.load_information import (
-    LoadInformation,
-    WrenchNoise,
-    filter_ramps,
-    log_determinant,
-    standard_deviations,
-)
+from inertid_ros.offline.excite.load_information import LoadInformation, WrenchNoise
+from inertid_ros.offline.excite.motion_information import filter_ramps, filter_ramps_back
 from inertid_ros.sim.motion import JointPath, with_rest
 from inertid_ros.sim.paper_moves import paper_puma_move
 
@@ -85,12 +80,19 @@ def test_filter_is_exact_for_ramps() -> None:
     np.testing.assert_allclose(filtered, np.stack([expected, signals[:, 1]], axis=1), atol=1e-12)
 
 
-def test_log_determinant_is_that_of_the_load_with_unknown_biases() -> None:
+def test_filter_goes_back() -> None:
+    """The transposed of a linear map: y . F u = F^T y . u for any y and u."""
+    random = np.random.default_rng(6)
+    signals, slopes = random.normal(size=(2, 30, 3))
+    forth = np.sum(slopes * filter_ramps(signals, 20.0, 0.03))
+    assert np.sum(filter_ramps_back(slopes, 20.0, 0.03) * signals) == pytest.approx(forth, rel=1e-12)
+
+
+def test_cost_is_the_log_determinant_of_the_loads_covariance_with_unknown_biases() -> None:
     square = np.random.default_rng(4).normal(size=(16, 20))
     information = square @ square.T
     covariance = np.linalg.inv(information)[:10, :10]
-    assert log_determinant(information) == pytest.approx(-np.linalg.slogdet(covariance)[1])
-    np.testing.assert_allclose(standard_deviations(information), np.sqrt(np.diag(covariance)))
+    assert make_information().cost(information) == pytest.approx(np.linalg.slogdet(covariance)[1])
 
 
 def test_what_is_known_stays_known() -> None:

@@ -1,4 +1,4 @@
-"""The search for the motion that tells most of a load: D-optimal, from several random starts."""
+"""The search for the motion that tells most: D-optimal, from several random starts."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from scipy.optimize import minimize
 from inertid_ros.core.errors import RobotDescriptionError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.offline.excite.candidate import CandidateSpace
-from inertid_ros.offline.excite.load_information import LoadInformation, log_determinant
+from inertid_ros.offline.excite.motion_information import MotionInformation
 from inertid_ros.offline.excite.motion_limits import MotionLimits
 from inertid_ros.sim.multisine import LIMIT_MARGIN, make_fine_grid
 from inertid_ros.sim.windowed_sines import WindowedSines
 
-SAMPLES = 4_500_000
-"""Samples whose dynamics are computed in a search, all candidates together: about a minute."""
+SAMPLES = 1_200_000
+"""Samples whose dynamics are computed in a search, all candidates together: about half a minute for six joints."""
 
 _DRAWN = 300
 _STAGES = ((8, 0.3), (3, 0.3), (1, 0.4))
 """How many of the best go on, and the share of all candidates that they then have together."""
-_DIFFERENCE = 1e-6
 _OVERLOAD = 1e3
 _HALVINGS = 30
 
@@ -45,7 +44,7 @@ class MotionSearch:
 
     def __init__(
         self,
-        information: LoadInformation,
+        information: MotionInformation,
         limits: MotionLimits,
         duration: float,
         candidates: int | None = None,
@@ -56,7 +55,7 @@ class MotionSearch:
             information: that motions bring.
             limits: of the joints.
             duration: of the motion, seconds.
-            candidates: how many motions to value; None for as many as take about a minute.
+            candidates: how many motions to value; None for as many as take about half a minute.
         """
         self._information = information
         self._limits = limits
@@ -87,27 +86,43 @@ class MotionSearch:
     def _value(self, candidate: FloatArray) -> _Found:
         """Less the log-determinant of the information, plus a penalty where a motor is asked for too much."""
         value = self._information.evaluate(self._space.sample(candidate), self._space.step)
-        overload = np.maximum(np.abs(value.efforts) / self._limits.effort - LIMIT_MARGIN, 0.0).max()
-        return _Found(_OVERLOAD * overload**2 - log_determinant(value.information), candidate)
+        penalty, _ = self._find_penalty(value.efforts)
+        return _Found(self._information.cost(value.information) + penalty, candidate)
+
+    def _value_with_slopes(self, candidate: FloatArray) -> tuple[_Found, FloatArray]:
+        path = self._space.sample(candidate)
+        value = self._information.evaluate(path, self._space.step)
+        penalty, effort_slopes = self._find_penalty(value.efforts)
+        slopes = self._information.slopes(path, self._space.step, value, effort_slopes)
+        found = _Found(self._information.cost(value.information) + penalty, candidate)
+        return found, self._space.pull_back(candidate, slopes)
+
+    def _find_penalty(self, efforts: FloatArray) -> tuple[float, FloatArray]:
+        """What the largest effort costs where it is too large, and how that changes with all efforts, (N, n)."""
+        shares = np.abs(efforts) / self._limits.effort
+        worst = np.unravel_index(np.argmax(shares), shares.shape)
+        overload = max(float(shares[worst]) - LIMIT_MARGIN, 0.0)
+        slopes = np.zeros(efforts.shape)
+        slopes[worst] = 2.0 * _OVERLOAD * overload * np.sign(efforts[worst]) / self._limits.effort[worst[1]]
+        return _OVERLOAD * overload**2, slopes
 
     def _improve(self, start: _Found, candidates: int) -> _Found:
-        """Descend until so many candidates have been valued, or nothing gets better."""
+        """Descend until the time of so many candidates is used up, or nothing gets better."""
         best, left = start, candidates
-        steps = _DIFFERENCE * np.eye(self._space.dimension)
+        price = 1 + 3 * self._space.joints
 
-        def value_with_gradient(candidate: FloatArray) -> tuple[float, FloatArray]:
+        def value_with_slopes(candidate: FloatArray) -> tuple[float, FloatArray]:
             nonlocal best, left
-            if left <= len(steps):
+            if left < price:
                 raise _ExhaustedError
-            found = self._value(candidate)
+            found, slopes = self._value_with_slopes(candidate)
             best = min(best, found, key=_get_cost)
-            gradient = np.array([self._value(candidate + step).cost - found.cost for step in steps]) / _DIFFERENCE
-            left -= 1 + len(steps)
-            self._report(1 + len(steps))
-            return found.cost, gradient
+            left -= price
+            self._report(price)
+            return found.cost, slopes
 
         try:
-            minimize(value_with_gradient, start.candidate, jac=True, method="L-BFGS-B", options={"maxiter": candidates})
+            minimize(value_with_slopes, start.candidate, jac=True, method="L-BFGS-B", options={"maxiter": candidates})
         except _ExhaustedError:
             pass
         self._report(left)

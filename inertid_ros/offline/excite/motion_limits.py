@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
+import pinocchio as pin
 
 from inertid_ros.core.errors import FileFormatError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import FramePath
+from inertid_ros.sim.motion import JointPath
 from inertid_ros.sim.multisine import JointLimits
 from inertid_ros.yaml_file import Section, read_yaml
 
@@ -38,9 +40,31 @@ class MotionLimits:
     joints: JointLimits
     effort: FloatArray
 
+    def are_held(self, path: JointPath, efforts: FloatArray) -> bool:
+        """Whether positions, velocities, accelerations and efforts (N, n) stay within."""
+        joints = self.joints
+        return bool(
+            np.all((joints.lower <= path.positions) & (path.positions <= joints.upper))
+            and np.all(np.abs(path.velocities) <= joints.velocity)
+            and np.all(np.abs(path.accelerations) <= joints.acceleration)
+            and np.all(np.abs(efforts) <= self.effort)
+        )
 
-def read_limits(path: FramePath, file: str | Path | None = None) -> MotionLimits:
-    """Take the limits of the joints that move a frame from the URDF, and narrow them by a file.
+
+class MovingJoints(Protocol):
+    """Joints that a motion moves, and a model whose first coordinates they are."""
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints."""
+
+    @property
+    def model(self) -> pin.Model:
+        """The model."""
+
+
+def read_limits(path: MovingJoints, file: str | Path | None = None) -> MotionLimits:
+    """Take the limits of joints from the URDF, and narrow them by a file.
 
     A joint without an end may turn half a turn to both sides. An effort limit of zero is taken for none.
 
@@ -73,7 +97,7 @@ def _read_file(file: Path, names: tuple[str, ...]) -> dict[str, FloatArray]:
     for name in joints.content:
         if name not in names:
             raise FileFormatError(
-                f"'{file}': joint '{name}' does not move the sensor; the joints are: {', '.join(names)}"
+                f"'{file}': joint '{name}' is not one of those that are moved, which are: {', '.join(names)}"
             )
     given: dict[str, FloatArray] = {key: np.full(len(names), np.inf) for key in _KEYS}
     given["lower"] *= -1.0
