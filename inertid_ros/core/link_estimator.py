@@ -142,7 +142,7 @@ class LinkEstimator:
     def _variation(self) -> FloatArray:
         """Variance of what was measured, (K,); the weight on a base sensor is no measure of its noise."""
         count = np.maximum(self._rows, 1)
-        return np.maximum(self._squares / count - (self._totals / count) ** 2, 0.0)
+        return np.asarray(np.maximum(self._squares / count - (self._totals / count) ** 2, 0.0))
 
     def _repeats(self) -> FloatArray:
         """How many rows of each channel are worth one, (K,)."""
