@@ -91,4 +91,5 @@ class FilterCascade:
         memory, part = self._memory, slice(0, self._unfiltered)
         memory[1:, 1] = filter_block(self._cutoffs[0], steps, memory[:, 0], self._before[1])
         memory[1:, 2] = filter_block(self._cutoffs[1], steps, memory[:, 1], self._before[2])
-        memory[1:, 3, part] = filter_block(self._cutoffs[1], steps, memory[:, 0, part], self._before[3, part])
+        if self._unfiltered:
+            memory[1:, 3, part] = filter_block(self._cutoffs[1], steps, memory[:, 0, part], self._before[3, part])

@@ -53,7 +53,6 @@ class LinkColumns:
         self._inertial = len(regressor.rows)
         self.joints = regressor.joints
         self.momenta = self._inertial + len(self._joints[0])
-        self._drives = np.concatenate((self._joints[1], regressor.joints + self._joints[2]))
         self.row_shape = regressor.channels, len(chosen) + 1
         self.entries = sum(len(row) for row in rows)
         width = len(chosen) + 1
@@ -70,16 +69,34 @@ class LinkColumns:
         self.used = [np.unique(self._places[self._rows == k]) for k in range(regressor.channels)]
         """For each equation the unknowns that can be in it."""
 
-    def compute(self, positions: FloatArray, velocities: FloatArray, momentum: FloatArray, rest: FloatArray) -> None:
-        """Lay down entries of P (N, those with a momentum) and of R (N, E) at (N, n) positions and velocities."""
-        inertial = self._inertial
-        self._regressor.compute(positions, velocities, momentum[:, :inertial], rest[:, :inertial])
-        rest[:, inertial:] = 1.0
-        if self._drives.size:
-            momentum[:, inertial:] = velocities[:, self._joints[0]]
-            rest[:, inertial : self.momenta] = 0.0
-            both = np.concatenate((velocities, self.coulomb_sign(velocities)), axis=1)
-            rest[:, self.momenta : self.momenta + self._drives.size] = both[:, self._drives]
+    def lay_out(self, momentum: FloatArray, rest: FloatArray) -> None:
+        """Use memory for entries of P (N, those with a momentum) and of R (N, E) from now on.
+
+        What does not change is written once, and all views are made: for single samples to make them would cost as much
+        as to compute what they hold.
+        """
+        inertial, viscous, coulomb = self._inertial, len(self._joints[1]), len(self._joints[2])
+        self._inertial_momentum, self._inertial_rest = momentum[:, :inertial], rest[:, :inertial]
+        self._rotors = momentum[:, inertial:]
+        rest[:, inertial : self.momenta] = 0.0
+        self._viscous = rest[:, self.momenta : self.momenta + viscous]
+        self._coulomb = rest[:, self.momenta + viscous : self.momenta + viscous + coulomb]
+        rest[:, self.momenta + viscous + coulomb :] = 1.0
+
+    def compute(self, positions: FloatArray, velocities: FloatArray) -> None:
+        """Lay down the entries at (N, n) positions and velocities."""
+        rotor, viscous, coulomb, _, _ = self._joints
+        self._regressor.compute(positions, velocities, self._inertial_momentum, self._inertial_rest)
+        if len(rotor):
+            self._rotors[...] = velocities[:, rotor]
+        if len(viscous):
+            self._viscous[...] = velocities if len(viscous) == self.joints else velocities[:, viscous]
+        if len(coulomb):
+            signs = self._coulomb
+            scaled = velocities if len(coulomb) == self.joints else velocities[:, coulomb]
+            np.multiply(scaled, 1.0 / self._coulomb_velocity, out=signs)
+            np.maximum(signs, -1.0, out=signs)
+            np.minimum(signs, 1.0, out=signs)
 
     def compute_with_accelerations(
         self, positions: FloatArray, velocities: FloatArray, accelerations: FloatArray

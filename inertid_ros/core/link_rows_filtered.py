@@ -19,7 +19,7 @@ import numpy as np
 from inertid_ros.core.alignment import Stretch
 from inertid_ros.core.filter_cascade import FilterCascade
 from inertid_ros.core.link_columns import LinkColumns
-from inertid_ros.core.lowpass import LowPass, steps_between
+from inertid_ros.core.lowpass import steps_between
 from inertid_ros.core.records import FloatArray
 
 _ROW_RATE = 50.0
@@ -32,7 +32,7 @@ class FilteredLinkRows:
         """Set the two cutoffs [rad/s]."""
         self._columns = columns
         self._cutoff, self._lead = cutoff, 2.0 + smoothing / cutoff
-        self._smooth, self._smoother = LowPass(cutoff + smoothing), LowPass(cutoff + smoothing)
+        self._smooth = FilterCascade(cutoff + smoothing, cutoff + smoothing, columns.row_shape[0], 0)
         moved = columns.momenta
         self._momenta, self._rest = slice(0, moved), slice(moved, moved + columns.entries)
         self._readings = slice(self._rest.stop, self._rest.stop + columns.row_shape[0])
@@ -40,6 +40,7 @@ class FilteredLinkRows:
         self._is_new = True
         self._last_time = 0.0
         self._no_rows = np.empty((0, *columns.row_shape))
+        self._signals: FloatArray = np.empty((0, 0))
         self._features: FloatArray = np.empty((0, 0))
         self._steps: FloatArray = np.empty(0)
         self._map: FloatArray = np.empty((0, 0))
@@ -57,12 +58,13 @@ class FilteredLinkRows:
         starts_anew, _, times, positions, velocities, _ = stretch
         signals = self._filters.room(len(times))
         signals[:, self._readings] = readings
-        self._columns.compute(positions, velocities, signals[:, self._momenta], signals[:, self._rest])
+        if signals is not self._signals:
+            self._signals = signals
+            self._columns.lay_out(signals[:, self._momenta], signals[:, self._rest])
+        self._columns.compute(positions, velocities)
         if starts_anew or self._is_new:
             self._filters.start(signals[0])
-            nothing = np.zeros(self._columns.row_shape[0])
-            self._smooth.start(nothing, nothing)
-            self._smoother.start(nothing, nothing)
+            self._smooth.start(np.zeros(self._columns.row_shape[0]))
             self._is_new, self._last_time = False, times.item(0)
         self._steps = steps_between(times, self._last_time)
         self._features = self._filters.filter(self._steps)
@@ -91,9 +93,9 @@ class FilteredLinkRows:
         """Readings (stop - start, K) of some samples of the last stretch; all of them must be asked for, in order."""
         both = self._features[start:stop].dot(self._map)
         channels = self._columns.row_shape[0]
-        steps = self._steps[start:stop]
-        late = self._smooth.filter(steps, both[:, channels:])
-        later = self._smoother.filter(steps, late)
+        self._smooth.room(stop - start)[...] = both[:, channels:]
+        smoothed = self._smooth.filter(self._steps[start:stop])
+        late, later = smoothed[:, channels : 2 * channels], smoothed[:, 2 * channels : 3 * channels]
         now = late - later
         now *= self._lead
         now += late

@@ -136,7 +136,7 @@ def test_parameter_file_is_read_as_the_node_reads_it(tmp_path: Path) -> None:
 
 def test_remappings() -> None:
     topics = Topics.from_remappings(["wrench:=ft/raw", "/joint_states:=/arm/joint_states"])
-    assert topics == Topics("/arm/joint_states", "/ft/raw", "/robot_description")
+    assert topics == Topics(joint_states="/arm/joint_states", wrench="/ft/raw")
     for wrong in ("wrench", "wrench:=", "torque:=/a"):
         with pytest.raises(SettingError, match="wrench:=/TOPIC"):
             Topics.from_remappings([wrong])
