@@ -27,7 +27,9 @@ def test_what_is_no_command_is_refused_with_the_usage(arguments: list[str], caps
     assert "usage: inertid" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["node", "driver", "demo", "params", "identifiability", "reactions", "export-urdf"])
+@pytest.mark.parametrize(
+    "command", ["node", "driver", "demo", "params", "identifiability", "reactions", "export-urdf", "weigh"]
+)
 def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main([command, "--help"])

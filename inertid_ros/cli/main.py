@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from inertid_ros import __version__
-from inertid_ros.cli import excite, export_urdf, identifiability, plot, publish, reactions, replay, validate
+from inertid_ros.cli import excite, export_urdf, identifiability, plot, publish, reactions, replay, validate, weigh
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -61,6 +61,7 @@ def make_parser() -> argparse.ArgumentParser:
     excite.add_parser(commands)
     identifiability.add_parser(commands)
     reactions.add_parser(commands)
+    weigh.add_parser(commands)
     publish.add_parser(commands)
     return parser
 

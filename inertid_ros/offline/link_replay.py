@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from inertid_ros.core.errors import FileAccessError
@@ -17,6 +19,7 @@ from inertid_ros.offline.link_trace_builder import LinkTraceBuilder
 from inertid_ros.offline.plan import Plan
 from inertid_ros.offline.prediction_sink import Sink, Stream
 from inertid_ros.offline.trace import LinkTrace, Trace
+from inertid_ros.static_file import read_static_file
 
 EFFORT_TOPICS = ("/inertid/links/effort_predicted", "/inertid/links/effort_residual")
 BASE_TOPICS = ("/inertid/base/wrench_predicted", "/inertid/base/wrench_residual")
@@ -43,8 +46,10 @@ class LinkReplay:
         """
         self._source = plan.settings.links.source
         self._base_frame = plan.settings.links.base_frame or robot.frame_names[0]
-        self.chain = LinkChain(robot, plan.settings)
-        self._by_urdf = LinkChain(robot, plan.settings)
+        path = plan.settings.links.static_file
+        static = read_static_file(Path(path).expanduser()) if path else None
+        self.chain = LinkChain(robot, plan.settings, static)
+        self._by_urdf = LinkChain(robot, plan.settings, static)
         self._by_urdf.pause(True)
         if plan.frozen_links is not None:
             self.chain.freeze(plan.frozen_links)

@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 from rosbags.typesys import Stores, get_typestore
 
-from inertid_ros.core.errors import FileAccessError, InertidError, RecordingError, RobotDescriptionError
+from inertid_ros.core.errors import (
+    FileAccessError,
+    InertidError,
+    RecordingError,
+    RobotDescriptionError,
+    SettingError,
+)
 from inertid_ros.core.health import HealthItem
 from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.core.robot import Robot
@@ -80,6 +86,8 @@ class Replay:
             SettingError: if settings do not fit together.
         """
         self._plan = plan
+        if plan.has_load and plan.settings.load.source == "effort":
+            raise SettingError("load.source", "effort", "wrench; a load by efforts is found by inertid weigh")
         first.check(plan.inputs)
         self._description = plan.description or find_description(first, plan.topics)
         robot = Robot.from_urdf(self._description)

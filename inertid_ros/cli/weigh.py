@@ -1,0 +1,89 @@
+"""`inertid weigh`: the load of a robot without a wrist sensor, from bags."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from pathlib import Path
+from typing import Any
+
+from inertid_ros.cli.replay import add_remap, add_span, make_plan, one_line
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "weigh",
+        help="identify a load from joint efforts, without a wrist sensor",
+        description="Identify the load that the arm carries in bags of joint_states with effort. The arm itself must "
+        "have been identified before, without the load: by inertid replay with estimators [links], or live by ~/save.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("bags", nargs="+", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
+    parser.add_argument("--arm", type=Path, metavar="FILE", help="estimate.json or YAML of the arm (load.arm_file)")
+    parser.add_argument("--frame", metavar="FRAME", help="frame the load is fixed to (load.sensor_frame)")
+    parser.add_argument(
+        "--params", type=Path, metavar="FILE", help="parameter file, the one the arm was identified with"
+    )
+    parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: robot_description in the bag)")
+    add_span(parser)
+    add_remap(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the load; 0 if everything went well, 1 if something is wrong."""
+    from inertid_ros.cli.progress_bar import ProgressBar
+    from inertid_ros.core.errors import InertidError
+    from inertid_ros.offline.bag_reader import Bag
+    from inertid_ros.offline.estimate_json import format_json
+    from inertid_ros.offline.weigh import weigh
+
+    try:
+        plan = make_plan(options)
+        load = plan.settings.load
+        arm = str(options.arm) if options.arm is not None else load.arm_file
+        frame = options.frame if options.frame is not None else load.sensor_frame
+        load = dataclasses.replace(load, source="effort", arm_file=arm, sensor_frame=frame)
+        plan = dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, load=load))
+        total = 0
+        for path in options.bags:
+            with Bag(path) as bag:
+                total += bag.count((plan.topics.joint_states,))
+        with ProgressBar("weighing", total) as bar:
+            weighing = weigh(options.bags, plan, bar.advance)
+    except InertidError as error:
+        sys.stderr.write(f"inertid weigh: {one_line(error)}\n")
+        return 1
+    content = weighing.list_all()
+    for line in content["notes"]:
+        sys.stderr.write(f"inertid weigh: {one_line(line)}\n")
+    if options.json:
+        sys.stdout.write(format_json(content) + "\n")
+    else:
+        _print_table(content)
+    return 1 if content["notes"] else 0
+
+
+def _print_table(content: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from inertid_ros.number_text import PARAMETER_UNITS, format_interval
+
+    table = Table(title=f"Load in frame {content['frame']}")
+    for heading in ("parameter", "value ± 95 %", "state"):
+        table.add_column(heading)
+    for unit, (name, entry) in zip(PARAMETER_UNITS, content["parameters"].items(), strict=True):
+        table.add_row(name, format_interval(entry["value"], entry["deviation"], unit), entry["state"])
+    console = Console()
+    console.print(table)
+    left = ", ".join(f"{joint} {value:.3g}" for joint, value in content["residual_rms"].items())
+    lines = [f"left of the filtered efforts, rms: {left} [Nm or N]"]
+    if content["com"] is not None:
+        centre = ", ".join(f"{1e3 * value:.1f}" for value in content["com"])
+        lines.append(f"centre of mass: ({centre}) mm")
+    for line in lines:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
