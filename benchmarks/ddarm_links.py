@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.link_chain import LinkChain
 from inertid_ros.core.link_model import LinkModel
 from inertid_ros.core.link_records import LinkOutput
@@ -23,6 +22,7 @@ from inertid_ros.core.settings import LinksSettings, Settings
 from inertid_ros.share import share_path
 from inertid_ros.sim.links import links_of, with_links
 from inertid_ros.sim.motion import MinimumJerk, Motion, with_rest
+from inertid_ros.sim.paper_links import paper_ddarm_links
 from inertid_ros.sim.paper_moves import paper_ddarm_link_moves
 from inertid_ros.sim.sensors import paper_ddarm_link_sensors
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator
@@ -30,27 +30,6 @@ from inertid_ros.sim.simulator import DEFAULT_START, Simulator
 URDF = share_path("urdf", "ddarm.urdf").read_text()
 FOURTH_MOVE = MinimumJerk(np.radians([[80.0, 289.1, 230.0], [330.0, 39.1, -10.0]]), [1.3])
 """The way of the paper's first move, with joint 1 going the other way."""
-ALONE = {
-    "mcx2": -0.1591,
-    "Ixy2": 0.3894,
-    "Ixz2": 0.0118,
-    "mcx3": 0.4676,
-    "mcy3": 0.0315,
-    "Ixy3": -0.0256,
-    "Ixz3": 0.0143,
-    "Iyz3": -0.0160,
-    "Izz3": 0.3568,
-}
-"""What table 4 of the paper gives for the parameters that are identifiable on their own."""
-COMBINED = (
-    ({"mcz3": 0.45, "Iyz2": 1.0}, -1.0589),
-    ({"Ixx3": 1.0, "Iyy3": -1.0}, -0.3691),
-    ({"Izz2": 1.0, "Ixx3": 1.0}, 0.7082),
-    ({"Izz1": 1.0, "Ixx2": 1.0, "Ixx3": 1.0, "m3": 0.2025}, 15.4029),
-    ({"Ixx2": 1.0, "Ixx3": 1.0, "Iyy2": -1.0}, 0.4709),
-    ({"mcz3": 1.0, "mcy2": -1.0}, -1.6863),
-)
-"""The combinations of table 5, with the estimates of table 4 (it misprints the fourth)."""
 _SECOND = 1_000_000_000
 
 
@@ -85,18 +64,8 @@ def paper_arm() -> Robot:
 
 @cache
 def estimated_links() -> FloatArray:
-    """Links phi (3, 10) with the paper's estimated parameters, otherwise as near to its CAD model as can be.
-
-    Link 2 is no body that could exist (neither is what the paper estimated); its motion is computed all the same.
-    """
-    cad = links_of(paper_arm()).ravel()
-    wanted = [({name: 1.0}, value) for name, value in ALONE.items()] + list(COMBINED)
-    rows = np.zeros((len(wanted), 30))
-    for row, (terms, _) in zip(rows, wanted, strict=True):
-        for name, factor in terms.items():
-            row[10 * (int(name[-1]) - 1) + PARAMETER_NAMES.index(name[:-1])] = factor
-    missing = np.array([value for _, value in wanted]) - rows @ cad
-    return np.asarray((cad + np.linalg.pinv(rows) @ missing).reshape(3, 10))
+    """The paper's estimates (3, 10), the truth of these experiments."""
+    return paper_ddarm_links(links_of(paper_arm()))
 
 
 def run_ddarm(with_drives: bool, seed: int) -> DDArmRun:

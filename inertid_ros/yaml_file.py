@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -88,6 +89,24 @@ def read_yaml(path: Path) -> Section:
         raise FileFormatError(f"'{path}' is not YAML: {error}") from None
     if not isinstance(content, dict):
         raise FileFormatError(f"'{path}' holds no mapping")
+    return Section(f"'{path}'", content)
+
+
+def read_json(path: Path) -> Section:
+    """Read a JSON file that holds a mapping.
+
+    Raises:
+        FileAccessError: if it cannot be read.
+        FileFormatError: if it is not JSON, or no mapping.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileAccessError(f"'{path}' cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise FileFormatError(f"'{path}' is not JSON ({error}): name an estimate.json that a replay wrote") from None
+    if not isinstance(content, dict):
+        raise FileFormatError(f"'{path}' holds no mapping: name an estimate.json that a replay wrote")
     return Section(f"'{path}'", content)
 
 

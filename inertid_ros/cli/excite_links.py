@@ -17,10 +17,11 @@ from inertid_ros.core.link_state import judge_links
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot import Robot
 from inertid_ros.core.settings import LinksSettings, Settings
-from inertid_ros.offline.excite.known_links import read_known_links
+from inertid_ros.offline.estimate_json import read_document, read_settings_of
 from inertid_ros.offline.excite.link_information import BASE_NOISE, LinkInformation, assume_noise
 from inertid_ros.offline.excite.motion_limits import read_limits
 from inertid_ros.offline.excite.reference import LINK_MOVES, Reference, make_reference
+from inertid_ros.offline.links_json import read_known_arm
 from inertid_ros.sim.windowed_sines import WindowedSines
 
 
@@ -89,8 +90,10 @@ def _count_known(start: _Start, information: LinkInformation, motion: WindowedSi
 def _begin(robot: Robot, options: argparse.Namespace) -> _Start:
     if options.start is not None:
         refuse(options, ("source", "joints"), "links and --start, which says it")
-        known = read_known_links(options.start, robot)
-        return _Start(known.settings, known.model, known.values, known.covariance)
+        document = read_document(options.start)
+        settings = read_settings_of(document)
+        known = read_known_arm(document, robot, settings)
+        return _Start(settings, known.model, known.values, known.covariance)
     links = dataclasses.replace(LinksSettings(), source=options.source or "effort")
     settings = dataclasses.replace(Settings(), gravity=options.gravity, links=links)
     joints = options.joints or [name for name in robot.joint_names if name not in robot.mimics]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from inertid_ros.core.body import describe_body
-from inertid_ros.core.errors import FileAccessError, FileFormatError
+from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.load_chain import LoadEstimate
 from inertid_ros.core.records import FloatArray
@@ -23,7 +23,7 @@ from inertid_ros.offline.residual_json import list_residual
 from inertid_ros.offline.summary import LinkSummary, LoadSummary, Summary, combine_statistics
 from inertid_ros.offline.topics import Topics
 from inertid_ros.offline.whole_file import write_whole
-from inertid_ros.yaml_file import Section
+from inertid_ros.yaml_file import Section, read_json
 
 FORMAT = "inertid_ros replay"
 VERSION = 1
@@ -106,17 +106,13 @@ def read_document(path: Path) -> Section:
         FileAccessError: if it cannot be read.
         FileFormatError: if it is none, or of another version.
     """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileAccessError(f"'{path}' cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise FileFormatError(f"'{path}' is not JSON ({error}): name an estimate.json that a replay wrote") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    document = read_json(path)
+    content = document.content
+    if content.get("format") != FORMAT:
         raise FileFormatError(f"'{path}' is no estimate of a replay: name an estimate.json that a replay wrote")
     if content.get("version") != VERSION:
         raise FileFormatError(f"'{path}' has version {content.get('version')!r}, this reads {VERSION}: replay anew")
-    return Section(f"'{path}'", content)
+    return document
 
 
 def read_unknowns(document: Section) -> FloatArray:

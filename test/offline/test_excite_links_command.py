@@ -111,9 +111,9 @@ def test_excite_for_links_leaves_joints_that_mimic_others_out(
         (["--target", "load", "--source", "both"], "expected no such option with --target load"),
         (["--limits", "LIMITS"], "joint 'elbow' is not one of those that are moved, which are: joint1, joint2, joint3"),
         (["--start", "START", "--source", "effort"], "expected no such option with --target links and --start"),
-        (["--start", "EMPTY"], "has no links: name the estimate.json of a replay that identified them"),
-        (["--start", "OTHER"], "these are not the base parameters of this robot"),
-        (["--start", "PUMA"], "joint 'joint4' is not in the robot description"),
+        (["--start", "EMPTY"], "has no links: replay with estimators [links]"),
+        (["--start", "OTHER"], "does not fit"),
+        (["--start", "PUMA"], "is of an arm with joint joint4, which the robot description does not have"),
     ],
 )
 def test_excite_for_links_says_what_is_wrong_and_fails(
