@@ -122,7 +122,7 @@ def test_excite_for_links_says_what_is_wrong_and_fails(
     files = {name: tmp_path / name for name in ("LIMITS", "START", "EMPTY", "OTHER", "PUMA")}
     files["LIMITS"].write_text("joints: {elbow: {lower: 0}}")
     write_start(files["START"])
-    files["EMPTY"].write_text(json.dumps({"format": "inertid_ros replay", "version": 1, "links": None}))
+    files["EMPTY"].write_text(json.dumps({"format": "inertid_ros replay", "version": 1, "settings": {}, "links": None}))
     write_start(files["OTHER"], base_parameters={"combinations": ["link1.m"]})
     write_start(files["PUMA"], share_path("urdf", "puma560.urdf"))
     named = [str(files.get(argument, argument)) for argument in arguments]
