@@ -86,6 +86,7 @@ class LinkPipeline:
         self.check = EffortCheck(arm)
         self.stamp = 0
         """Of the newest sample used, nanoseconds; 0 before the first."""
+        self._solved_rows = 0
         self._standing = Standing()
         self._travel = Travel(self._n)
         self._slot = -1
@@ -240,11 +241,11 @@ class LinkPipeline:
                 if self._source != "base_wrench":
                     n = self._n
                     self.check.take(stretch.positions[position], measured[position, -n:], usable[position, -n:])
-            if slots.item(position) % SLOTS_A_SOLUTION == 0:
+            if slots.item(position) % SLOTS_A_SOLUTION == 0 and self.estimator.rows > self._solved_rows:
                 if done < position:
                     predicted[done:position] = self._rows.predict(done, position)
                 done = position
-                solution = self.estimator.update()
+                solution, self._solved_rows = self.estimator.update(), self.estimator.rows
                 if self._energy is not None:
                     self._energy.judge(stretch.times.item(position), solution)
                 self._rows.set_values(self.estimator.values)
@@ -277,6 +278,7 @@ class LinkPipeline:
     def reset(self) -> None:
         """Forget all that was learned."""
         self.estimator.reset()
+        self._solved_rows = 0
         self._travel = Travel(self._n)
         self.check = EffortCheck(self._arm)
         self.fit = None if self.fit is None else RowFit(len(self.fit.rows))
