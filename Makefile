@@ -16,7 +16,7 @@ demo: environment
 	@.venv/bin/inertid demo
 
 test: lint
-	.venv/bin/python -m pytest
+	.venv/bin/python -m pytest -n 2 --dist loadfile
 
 lint: environment
 	.venv/bin/ruff check .
