@@ -71,13 +71,13 @@ def _print_table(content: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from inertid_ros.number_text import PARAMETER_UNITS, format_interval
+    from inertid_ros.number_text import PARAMETER_UNITS, format_estimate
 
     table = Table(title=f"Load in frame {content['frame']}")
     for heading in ("parameter", "value ± 95 %", "state"):
         table.add_column(heading)
     for unit, (name, entry) in zip(PARAMETER_UNITS, content["parameters"].items(), strict=True):
-        table.add_row(name, format_interval(entry["value"], entry["deviation"], unit), entry["state"])
+        table.add_row(name, format_estimate(entry["value"], entry["deviation"], unit), entry["state"])
     console = Console()
     console.print(table)
     left = ", ".join(f"{joint} {value:.3g}" for joint, value in content["residual_rms"].items())
