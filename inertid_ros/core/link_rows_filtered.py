@@ -7,8 +7,8 @@ With F_l = l/(s+l), F_d = d/(s+d) and tau = d/dt (P x) + R x (see `arm_regressor
 because F_l d/dt = l (1 - F_l). P starts at its first value and all else at zero: the identity then holds from the first
 sample, and again after a gap once started anew.
 
-Predictions need d/dt P x now. After the first filter, a = l (P - F_l P) x is late by 1/l. It goes through two more,
-F_q with q = l + d; with b = F_q a and c = F_q b, b + (1 + q/l) (b - c) makes good for the delay of both, and lets far
+Predictions need d/dt P x now. After the faster filter, a = d (P - F_d P) x is late by 1/d. It goes through two more,
+F_q with q = l + 2 d; with b = F_q a and c = F_q b, b + (1 + q/d) (b - c) makes good for the delay of both, and lets far
 less noise of the velocities through than a does. R is taken as it is.
 """
 
@@ -31,8 +31,10 @@ class FilteredLinkRows:
     def __init__(self, columns: LinkColumns, cutoff: float, smoothing: float) -> None:
         """Set the two cutoffs [rad/s]."""
         self._columns = columns
-        self._cutoff, self._lead = cutoff, 2.0 + smoothing / cutoff
-        self._smooth = FilterCascade(cutoff + smoothing, cutoff + smoothing, columns.row_shape[0], 0)
+        self._cutoff, self._smoothing = cutoff, smoothing
+        prediction = cutoff + 2.0 * smoothing
+        self._lead = 1.0 + prediction / smoothing
+        self._smooth = FilterCascade(prediction, prediction, columns.row_shape[0], 0)
         moved = columns.momenta
         self._momenta, self._rest = slice(0, moved), slice(moved, moved + columns.entries)
         self._readings = slice(self._rest.stop, self._rest.stop + columns.row_shape[0])
@@ -84,9 +86,9 @@ class FilteredLinkRows:
         result = np.zeros((4, self._readings.stop, 2 * channels))
         spread = self._columns.spread(values)
         result[0, self._rest, :channels] = spread
-        momenta = self._cutoff * spread[self._momenta]
+        momenta = self._smoothing * spread[self._momenta]
         result[0, self._momenta, channels:] = momenta
-        result[1, self._momenta, channels:] = -momenta
+        result[3, self._momenta, channels:] = -momenta
         self._map = result.reshape(-1, 2 * channels)
 
     def predict(self, start: int, stop: int) -> FloatArray:
