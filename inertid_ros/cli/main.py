@@ -14,7 +14,7 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     parser = argparse.ArgumentParser(
         prog="inertid",
-        description="Identify what a robot carries, live: mass, centre of mass, inertia.",
+        description="Identify what a robot carries and what its arm is made of, live and from bags.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")

@@ -12,7 +12,7 @@ from rich.console import Console
 from inertid_ros.cli.progress_bar import ProgressBar
 from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.link_text import count_states
-from inertid_ros.number_text import format_parameter
+from inertid_ros.number_text import format_count, format_parameter
 from inertid_ros.offline.recordings import Outcome, Recording
 
 
@@ -31,8 +31,8 @@ def print_outcome(outcome: Outcome, output: Path) -> None:
         _print_links(console, outcome.document["links"])
     for item in {item.code: item for summary in outcome.summaries for item in summary.health}.values():
         if item.level != "info":
-            detail = f" ({item.detail})" if item.detail else ""
-            console.print(f"{item.level}: {item.source}: {item.message}{detail}; {item.remedy}")
+            detail = f"{item.detail}; {format_count(item.count)}" if item.detail else format_count(item.count)
+            console.print(f"{item.level}: {item.source}: {item.message} ({detail}); {item.remedy}")
     console.print(f"written to {output}")
 
 
@@ -53,5 +53,7 @@ def _print_links(console: Console, links: dict[str, Any]) -> None:
     for name, entry in links["fit"]["channels"].items():
         urdf = links["urdf_residual"]["channels"][name]["relative_rms"]
         console.print(f"  {name}: {100.0 * entry['relative_rms']:.2f} % left (URDF {100.0 * urdf:.1f} %)")
+    for finding in links["findings"]:
+        console.print(f"{finding['level']}: {finding['message']}")
     fit, urdf = links["fit"]["relative_rms"], links["urdf_residual"]["relative_rms"]
     console.print(f"fit: {100.0 * fit:.2f} % of the rms is left, {100.0 * urdf:.1f} % by the URDF alone")

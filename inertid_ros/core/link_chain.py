@@ -117,7 +117,7 @@ class LinkChain:
         if self._pipeline is None or self.model is None:
             return None
         solution = self._pipeline.estimator.solve()
-        covariance = solution.information.covariance()
+        covariance = solution.covariance()
         fit = self._pipeline.fit or solution
         findings = self._pipeline.check.findings()
         if not findings and self._energy is not None:

@@ -29,6 +29,8 @@ _WHITE_BLOCKS = 10.0
 _FIRST_GUESS = 0.05
 """Rows are first taken to be wrong by so much of what is measured; what is left of them soon overrules that."""
 _ITERATIONS = 3
+_COLUMN_ERROR = 3e-3
+"""Part of its length to which a column is taken to be known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,18 @@ class LinkSolution:
     rows: IntArray
     residual_rms: FloatArray
     measured_rms: FloatArray
+
+    def covariance(self) -> FloatArray:
+        """Covariance (U, U) of the values, widened by what errors in the equations themselves may have done.
+
+        Where columns of a motion are nearly multiples of each other, small errors in them (noise of the velocities,
+        lengths of the URDF) count for as much as noise in the readings: columns known to a part e of their length add
+        N = e^2 diag(information) that carries no knowledge, and pull the estimate x by P N x (errors in variables).
+        """
+        covariance = self.information.covariance()
+        lengths = np.square(self.information.factor).sum(axis=0)
+        pulled = covariance @ (_COLUMN_ERROR**2 * lengths * self.values)
+        return np.asarray(covariance + np.outer(pulled, pulled) + np.diag(pulled**2))
 
 
 class LinkEstimator:

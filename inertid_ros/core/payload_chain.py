@@ -81,7 +81,7 @@ class PayloadChain:
     def estimate(self) -> LoadEstimate:
         """All that is known of the load by now; there is no wrist sensor, so its bias is zero."""
         solution = self._pipeline.estimator.solve()
-        covariance = solution.information.covariance()
+        covariance = solution.covariance()
         waiting = not solution.rows.any()
         return LoadEstimate(
             stamp=self._pipeline.stamp,

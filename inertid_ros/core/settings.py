@@ -36,7 +36,7 @@ class SettingInfo:
     def describe_range(self) -> str:
         """Say in words which values are allowed."""
         if self.choices:
-            return "one of " + ", ".join(self.choices)
+            return "one of " + ", ".join(choice or '""' for choice in self.choices)
         if self.minimum is not None and self.maximum is not None:
             return f"{self.minimum:g} to {self.maximum:g}"
         if self.length is not None:

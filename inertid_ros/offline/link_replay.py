@@ -181,5 +181,7 @@ class LinkReplay:
         )
 
     def list_trouble(self) -> list[str]:
-        """What went wrong."""
-        return list(self.trouble)
+        """What went wrong, with what is wrong by now."""
+        estimate = self.chain.estimate()
+        findings = () if estimate is None else estimate.findings
+        return [*self.trouble, *(finding.message for finding in findings if finding.level == "error")]

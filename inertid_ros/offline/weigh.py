@@ -91,6 +91,12 @@ def weigh(paths: Sequence[Path], plan: Plan, progress: Progress) -> Weighing:
     if estimate.rows == 0:
         reasons = "; ".join(f"{item.message}: {item.remedy}" for item in chain.health if item.level == "error")
         raise RecordingError(f"no effort in {', '.join(map(str, paths))} could be used: {reasons or 'nothing moves'}")
+    mass, deviation = estimate.parameters[0], float(np.sqrt(estimate.covariance[0, 0]))
+    if mass + 2.0 * deviation < 0.0:
+        notes.append(
+            f"the mass is {mass:.3f} kg, less than nothing: the arm in '{settings.load.arm_file}' carried more than "
+            "this one does, or it was not known well enough"
+        )
     notes += [f"{item.source}: {item.message} ({item.count} times)" for item in chain.health if item.level == "error"]
     return Weighing(estimate, joints, fit, tuple(notes))
 

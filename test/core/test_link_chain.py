@@ -28,6 +28,8 @@ from inertid_ros.core.link_chain import LinkChain
 from inertid_ros.core.link_records import LinkOutput
 from inertid_ros.sim.friction import JointFriction
 from inertid_ros.sim.motion import Hold, MinimumJerk, Sequence
+from inertid_ros.sim.scenario import build_simulator, read_urdf
+from inertid_ros.sim.scenario_settings import ScenarioSettings
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator
 
@@ -299,3 +301,21 @@ def test_puma_with_all_its_joints_on_a_base_sensor() -> None:
     assert estimate.base.rank == 41 + 6 - 1
     errors = (estimate.values - estimate.model.prior) / estimate.model.prior_deviations
     assert np.abs(errors).max() < 1e-4
+
+
+@pytest.mark.parametrize("tachometer", [False, True])
+def test_a_motion_that_hardly_tells_parameters_apart_leaves_them_uncertain(tachometer: bool) -> None:
+    """All joints of the paper's PUMA move do the same at a time; noise of velocities passes for a little more."""
+    settings = ScenarioSettings(robot="puma560", load="none", motion="paper_move", tachometer=tachometer)
+    simulator = build_simulator(settings)
+    chain = make_link_chain(read_urdf("puma560"), source="base_wrench")
+    chain.push_joints(simulator.joints(0.0, 24.0))
+    chain.push_base_wrenches(simulator.base_wrenches(0.0, 24.0))
+    chain.process()
+    estimate = estimate_of(chain)
+    names = [estimate.base.names[column] for column in estimate.base.columns]
+    links = [place for place, name in enumerate(names) if name.startswith("link") and not name.endswith(".m")]
+    deviations = np.sqrt(np.diag(estimate.covariance))
+    outside = np.abs(estimate.values - estimate.model.prior)[links] > 2.0 * deviations[links]
+    assert outside.mean() < 0.25
+    assert estimate.states.count("known") < 0.3 * len(names)

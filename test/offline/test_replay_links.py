@@ -347,3 +347,24 @@ def test_settings_of_links_alone_need_no_wrench(tmp_path: Path) -> None:
     outcome = run([bag], Settings(estimators=["links"], links=LinksSettings(effort_unit="newton_metre")), tmp_path)
     assert outcome.trouble == ()
     assert outcome.document["recordings"][0]["topics"][0]["topic"] == "/joint_states"
+
+
+def test_efforts_of_the_wrong_sign_are_called_out_and_not_to_be_used(
+    tmp_path: Path, bag: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parameters = tmp_path / "wrong.yaml"
+    links = "effort_unit: ampere, torque_constants: [-1.0, -1.0, -1.0], joints: [joint1, joint2, joint3]"
+    parameters.write_text(f"/**: {{ros__parameters: {{estimators: [links], links: {{{links}}}}}}}")
+    assert main(["replay", str(bag), "--params", str(parameters), "-o", str(tmp_path / "out")]) == 1
+    assert "opposite sign of what gravity needs" in capsys.readouterr().err
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Do not use these numbers yet" in report
+    assert "opposite sign of what gravity needs" in report
+
+
+def test_half_a_second_is_not_to_be_trusted(tmp_path: Path, bag: Path) -> None:
+    parameters = tmp_path / "arm.yaml"
+    parameters.write_text("/**: {ros__parameters: {estimators: [links], links: {effort_unit: newton_metre}}}")
+    main(["replay", str(bag), "--params", str(parameters), "--end", "0.8", "-o", str(tmp_path / "out")])
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Trust it" not in report

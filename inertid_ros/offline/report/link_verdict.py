@@ -16,6 +16,8 @@ GOOD_FIT = 0.1
 POOR_FIT = 0.25
 _LEAST_ANGLE, _LEAST_LENGTH = 0.05, 0.01
 _MOST_JOINTS = 4
+_LEAST_KNOWN = 0.3
+"""With a smaller part of the base parameters known, only torques of the same motion are explained."""
 
 
 def judge_arm(trace: LinkTrace) -> Verdict:
@@ -25,9 +27,10 @@ def judge_arm(trace: LinkTrace) -> Verdict:
         why = "No sample could be used, so there is nothing to judge."
         return Verdict("bad", "Nothing was identified.", (Sentence("bad", "Links", why), *troubles))
     fit, parameters = _judge_fit(trace), _judge_parameters(trace)
-    sentences = (fit, *_judge_joints(trace), parameters, *troubles, *_judge_bodies(trace))
+    findings = tuple(_judge_findings(trace))
+    sentences = (*findings, fit, *_judge_joints(trace), parameters, *troubles, *_judge_bodies(trace))
     what = f"{_count_known(trace)} base parameters known; {_say_fit(trace)}"
-    if fit.grade == "bad":
+    if "bad" in [sentence.grade for sentence in (*findings, fit, parameters)]:
         return Verdict("bad", f"Do not use these numbers yet: {what}.", sentences)
     grades = [sentence.grade for sentence in sentences]
     if all(grade == "good" for grade in grades):
@@ -87,7 +90,15 @@ def _judge_parameters(trace: LinkTrace) -> Sentence:
         return Sentence("good", "Base parameters", text)
     joints = join_words(_find_weak_joints(trace))
     advice = f"move faster and through more of the range, above all {joints}"
-    return Sentence("caution", "Base parameters", f"{text} To do: {advice}.")
+    grade: Grade = "caution" if states.count("known") >= _LEAST_KNOWN * len(states) else "bad"
+    return Sentence(grade, "Base parameters", f"{text} To do: {advice}.")
+
+
+def _judge_findings(trace: LinkTrace) -> Iterator[Sentence]:
+    """What the data say against the configuration."""
+    for finding in trace.estimate.findings:
+        message = finding.message[0].upper() + finding.message[1:]
+        yield Sentence("bad" if finding.level == "error" else "caution", "Data", f"{message}.")
 
 
 def _find_weak_joints(trace: LinkTrace) -> list[str]:
@@ -127,4 +138,4 @@ def _judge_bodies(trace: LinkTrace) -> Iterator[Sentence]:
         yield Sentence("caution", "Links", text)
 
 
-_FAR = 10.0
+_FAR = 4.0
