@@ -13,6 +13,7 @@ from inertid_ros.cli.excite_links import prepare_links
 from inertid_ros.cli.excite_load import prepare_load
 from inertid_ros.cli.excite_task import ExciteTask
 from inertid_ros.cli.progress_bar import ProgressBar
+from inertid_ros.cli.table_console import make_console
 from inertid_ros.core.errors import FileAccessError, InertidError, RobotDescriptionError, SettingError
 from inertid_ros.core.robot import Robot
 from inertid_ros.offline.excite.design import MotionSearch
@@ -29,7 +30,7 @@ _SAMPLES = 2001
 
 def run(options: argparse.Namespace) -> int:
     """Design, write and show; returns 0, or 1 after saying in a line what is wrong."""
-    console = Console()
+    console = make_console()
     try:
         _design(options, console)
     except InertidError as error:

@@ -115,9 +115,9 @@ def _list_all(arm: ArmModel, base: BaseParameters, source: str) -> dict[str, Any
 
 
 def _print_tables(arm: ArmModel, base: BaseParameters, source: str) -> None:
-    from rich.console import Console
+    from inertid_ros.cli.table_console import make_console
 
-    console = Console(highlight=False, markup=False)
+    console = make_console(highlight=False, markup=False)
     together = base.rank - len(base.alone)
     console.print(f"From {MEASURED[source]}, of {len(base.names)} parameters of {len(arm.link_names)} links:")
     console.print(

@@ -88,8 +88,9 @@ def _make_plan(options: argparse.Namespace) -> ReactionPlan:
 
 
 def _print_table(content: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from inertid_ros.cli.table_console import make_console
 
     table = Table()
     table.add_column("identified")
@@ -98,7 +99,7 @@ def _print_table(content: dict[str, Any]) -> None:
     for entry in content["parameters"]:
         sizes = (entry["value"], 1.96 * entry["deviation"], entry["urdf"])
         table.add_row(entry["combination"], *(f"{size:.4f}" for size in sizes), entry["unit"])
-    console = Console()
+    console = make_console()
     console.print(table)
     rms = content["residual_rms"]
     lines = [

@@ -83,8 +83,9 @@ def _print_tables(content: dict[str, Any]) -> None:
 
 
 def _print_load(content: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from inertid_ros.cli.table_console import make_console
 
     has_urdf = content["urdf"] is not None
     table = Table()
@@ -105,7 +106,7 @@ def _print_load(content: dict[str, Any]) -> None:
     for name in ("force", "torque"):
         describe(name, name)
     describe("overall")
-    console = Console()
+    console = make_console()
     console.print(table)
     console.print("Bias refitted: a constant in each channel is fitted to these bags. All else is frozen.")
     if not has_urdf:
@@ -113,8 +114,9 @@ def _print_load(content: dict[str, Any]) -> None:
 
 
 def _print_links(content: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from inertid_ros.cli.table_console import make_console
 
     table = Table()
     for heading in ("channel", "rms", "rms of residual", "relative rms", "not filtered", "URDF", "over the URDF's"):
@@ -134,7 +136,7 @@ def _print_links(content: dict[str, Any]) -> None:
     for name in groups if len(groups) > 1 else []:
         describe(name.replace("_", " "), name)
     describe("overall")
-    console = Console()
+    console = make_console()
     console.print(table)
     console.print("All is frozen. Both sides are filtered as the estimator does; beside it, the samples as measured.")
 

@@ -68,9 +68,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_table(content: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
+    from inertid_ros.cli.table_console import make_console
     from inertid_ros.number_text import PARAMETER_UNITS, format_estimate
 
     table = Table(title=f"Load in frame {content['frame']}")
@@ -78,7 +78,7 @@ def _print_table(content: dict[str, Any]) -> None:
         table.add_column(heading)
     for unit, (name, entry) in zip(PARAMETER_UNITS, content["parameters"].items(), strict=True):
         table.add_row(name, format_estimate(entry["value"], entry["deviation"], unit), entry["state"])
-    console = Console()
+    console = make_console()
     console.print(table)
     left = ", ".join(f"{joint} {value:.3g}" for joint, value in content["residual_rms"].items())
     lines = [f"left of the filtered efforts, rms: {left} [Nm or N]"]
