@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inertid_ros.core.convention import has_error
+from inertid_ros.core.effort_check import EffortCheck
 from inertid_ros.core.energy_cross_check import EnergyCrossCheck
 from inertid_ros.core.health import Health, HealthItem
 from inertid_ros.core.joint_names import JointNames
@@ -94,6 +95,8 @@ class LinkChain:
         self._pipeline = LinkPipeline(
             model.arm, rows, model.prior, model.prior_deviations, links, self._health, self._energy
         )
+        if links.source != "base_wrench":
+            self._pipeline.check = EffortCheck(model.arm)
         if self._static is not None:
             self._pipeline.static = self._static.in_order(model.arm.joint_names)
 
@@ -119,7 +122,7 @@ class LinkChain:
         solution = self._pipeline.estimator.solve()
         covariance = solution.covariance()
         fit = self._pipeline.fit or solution
-        findings = self._pipeline.check.findings()
+        findings = () if self._pipeline.check is None else self._pipeline.check.findings()
         if not findings and self._energy is not None:
             findings = self._energy.findings()
         states = judge_links(self.model, solution.values, covariance)

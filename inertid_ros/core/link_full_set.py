@@ -7,9 +7,11 @@ from scipy.linalg import solve_triangular
 
 from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.link_records import LinkEstimate
-from inertid_ros.core.link_solutions import make_plausible, nearest_feasible_links
+from inertid_ros.core.link_solutions import make_plausible, nearest_feasible_links, solve_by_ridge
 from inertid_ros.core.records import FloatArray
 
+_DAMPING = 1e-3
+"""Of the smallest eigenvalue that the data give."""
 _REACH = 0.3
 """What a link may differ by from the URDF's: as much as its own mass at this distance [m], as a standard deviation."""
 
@@ -38,6 +40,13 @@ def complete_links(estimate: LinkEstimate) -> FloatArray:
     root[range(base, len(root)), range(base, len(root))] = 1.0 / widths.ravel()
     values = np.concatenate((estimate.values, links.ravel()))
     return nearest_feasible_links(prior, values, root, combination, len(links), positive)
+
+
+def complete_by_ridge(estimate: LinkEstimate) -> FloatArray:
+    """The full set (F,) of the paper's eq. 20: as small as the data allow, and not always of possible bodies."""
+    root, combination = _invert_root(estimate.covariance), estimate.model.base.combination
+    smallest = np.linalg.svd(root @ combination, compute_uv=False)[-1]
+    return solve_by_ridge(root, estimate.values, combination, _DAMPING * float(smallest) ** 2)
 
 
 def _invert_root(covariance: FloatArray) -> FloatArray:

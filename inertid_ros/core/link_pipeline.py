@@ -14,7 +14,6 @@ from inertid_ros.core.health import Health
 from inertid_ros.core.link_estimator import LinkEstimator
 from inertid_ros.core.link_records import LinkOutput
 from inertid_ros.core.link_rows import LinkRows
-from inertid_ros.core.link_rows_energy import EnergyLinkRows
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.row_fit import RowFit
 from inertid_ros.core.settings import LinksSettings
@@ -60,11 +59,12 @@ class LinkPipeline:
         self._health = health
         self.static: StaticWrench | None = None
         """What the base sensor reads at rest, where that is subtracted."""
+        self._at_rest: FloatArray = np.empty((0, 6))
         self._arm = arm
         self._n = len(arm.joint_names)
         self._source = links.source
-        self._sign = -1.0 if links.base_wrench_sign == "on_ground" else 1.0
         by_effort = links.source == "effort"
+        self._sign = -1.0 if links.base_wrench_sign == "on_ground" and not by_effort else 1.0
         self._alignment = Alignment(
             arm, links.effort_delay if by_effort else 0.0, health, "effort" if by_effort else "base_wrench"
         )
@@ -77,13 +77,13 @@ class LinkPipeline:
             ([] if by_effort else [links.noise_floor_force] * 3 + [links.noise_floor_torque] * 3)
             + ([] if links.source == "base_wrench" else [links.noise_floor_effort] * self._n)
         )
-        self.fit = RowFit(len(floors)) if isinstance(rows, EnergyLinkRows) else None
+        self.fit = None if len(rows.used) == len(floors) else RowFit(len(floors))
         """How well torques are predicted where the estimator does not know that itself."""
-        if self.fit is not None:
-            floors = floors[:1]
+        floors = floors[: len(rows.used)]
         self.estimator = LinkEstimator(rows.used, prior, deviations, floors, rows.repeats)
         rows.set_values(prior)
-        self.check = EffortCheck(arm)
+        self.check: EffortCheck | None = None
+        """What efforts are compared with gravity by, where they are."""
         self.stamp = 0
         """Of the newest sample used, nanoseconds; 0 before the first."""
         self._solved_rows = 0
@@ -165,11 +165,11 @@ class LinkPipeline:
 
     def _subtract(self, static: StaticWrench, stretch: Stretch, base: FloatArray) -> tuple[FloatArray, BoolArray]:
         """The wrench of the motion alone, where it is known what the sensor reads at rest."""
-        at_rest, near = static.read(stretch.positions)
+        self._at_rest, near = static.read(stretch.positions)
         if not near.all():
             stamp = int(stretch.stamps[~near][-1])
             self._health.report("base_wrench", "off_static_path", stamp, count=int((~near).sum()))
-        return base - self._sign * at_rest, np.repeat(near[:, None], 6, axis=1)
+        return base - self._sign * self._at_rest, np.repeat(near[:, None], 6, axis=1)
 
     def _process_stretch(self, stretch: Stretch, paused: bool) -> LinkOutput:
         measured, usable = self._read(stretch)
@@ -182,8 +182,7 @@ class LinkPipeline:
             self._leave_out(rows, settled, *(part[picked] for part in travel))
         if picked:
             predicted, row_predicted = self._take_rows(stretch, slots, picked, rows, measured, usable, settled, paused)
-            judged = self._rows.torque_rows if isinstance(self._rows, EnergyLinkRows) else rows
-            row_stamps, row_measured = stretch.stamps[picked], judged[:, :, -1]
+            row_stamps, row_measured = stretch.stamps[picked], self._rows.judged[:, :, -1]
         else:
             predicted = self._rows.predict(0, len(slots))
             row_stamps, row_predicted = self._no_stamps, self._no_rows
@@ -192,8 +191,7 @@ class LinkPipeline:
             predicted[:, :6] *= -1.0
             measured[:, :6] *= -1.0
         if self.static is not None:
-            at_rest, _ = self.static.read(stretch.positions)
-            predicted, measured = predicted + at_rest, measured + at_rest
+            predicted, measured = predicted + self._at_rest, measured + self._at_rest
         return LinkOutput(stretch.stamps, predicted, measured, usable, row_stamps, row_measured, row_predicted, settled)
 
     def _leave_out(self, rows: FloatArray, settled: BoolArray, stands: BoolArray, moved: BoolArray) -> None:
@@ -225,7 +223,7 @@ class LinkPipeline:
                 measured[picked, -self._n :],
                 usable[picked, -self._n :],
             )
-        judged = self._rows.torque_rows if isinstance(self._rows, EnergyLinkRows) else rows
+        judged = self._rows.judged
         row_predicted = np.empty(judged.shape[:2])
         done = 0
         for place, position in enumerate(picked):
@@ -238,7 +236,7 @@ class LinkPipeline:
                 else:
                     self.estimator.take(rows[place], [bool(settled[place].all())])
                     self.fit.take(judged[place, :, -1], row_predicted[place], settled[place])
-                if self._source != "base_wrench":
+                if self.check is not None:
                     n = self._n
                     self.check.take(stretch.positions[position], measured[position, -n:], usable[position, -n:])
             if slots.item(position) % SLOTS_A_SOLUTION == 0 and self.estimator.rows > self._solved_rows:
@@ -280,7 +278,7 @@ class LinkPipeline:
         self.estimator.reset()
         self._solved_rows = 0
         self._travel = Travel(self._n)
-        self.check = EffortCheck(self._arm)
+        self.check = None if self.check is None else EffortCheck(self._arm)
         self.fit = None if self.fit is None else RowFit(len(self.fit.rows))
         self._rows.start_anew()
         self._rows.set_values(self.estimator.values)

@@ -20,12 +20,14 @@ class LinkRows(Protocol):
         repeats: how many rows, 20 ms apart, are worth one where the noise is white.
         used: for each equation the unknowns that can be in it.
         drives: for each joint those that are its friction or its rotor.
+        judged: the last rows of the K readings (M, K, U + 1), by which the fit is judged.
     """
 
     settling: float
     repeats: float
     used: list[IntArray]
     drives: list[IntArray]
+    judged: FloatArray
 
     def start_anew(self) -> None:
         """Forget the past at the next sample."""

@@ -34,6 +34,7 @@ class DifferentiatedLinkRows:
         self.repeats = max(1.0, _ROW_RATE * 4.0 / cutoff)
         self.used = columns.used
         self.drives = columns.drives
+        self.judged: FloatArray = np.empty((0, *columns.row_shape))
 
     def start_anew(self) -> None:
         """Forget the past at the next sample."""
@@ -57,11 +58,13 @@ class DifferentiatedLinkRows:
         now = cutoff * (3.0 * once[:, rates] - 5.0 * twice[:, rates] + 2.0 * thrice)
         self._motion = stretch.positions, stretch.velocities, now
         if not picked:
-            return np.empty((0, *self._columns.row_shape))
+            self.judged = np.empty((0, *self._columns.row_shape))
+            return self.judged
         accelerations = cutoff * (once[picked, rates] - twice[picked, rates])
         smooth = twice[picked]
         entries = self._columns.compute_with_accelerations(smooth[:, :n], smooth[:, rates], accelerations)
-        return self._columns.assemble(np.concatenate((entries, smooth[:, 2 * n :]), axis=1))
+        self.judged = self._columns.assemble(np.concatenate((entries, smooth[:, 2 * n :]), axis=1))
+        return self.judged
 
     def set_values(self, values: FloatArray) -> None:
         """Predict with these values (U,) of the unknowns from now on."""

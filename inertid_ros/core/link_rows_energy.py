@@ -36,8 +36,7 @@ class EnergyLinkRows:
         self._predictions = DifferentiatedLinkRows(model.columns, links.differentiation_cutoff)
         self._past: deque[tuple[float, FloatArray]] = deque()
         self._is_new = True
-        self.torque_rows: FloatArray = np.empty((0, *model.columns.row_shape))
-        """Rows of the torque equations at the same samples, by which the fit is judged."""
+        self.judged: FloatArray = np.empty((0, *model.columns.row_shape))
         self.settling = links.energy_window
         self.repeats = max(1.0, links.energy_window / _STEP)
         self.drives: list[IntArray] = []
@@ -50,7 +49,7 @@ class EnergyLinkRows:
 
     def process(self, stretch: Stretch, readings: FloatArray, picked: list[int]) -> FloatArray:
         """Take samples without a gap and their efforts (N, n); returns rows [A, work] (picked, 1, U + 1)."""
-        self.torque_rows = self._predictions.process(stretch, readings, picked)
+        self.judged = self._predictions.process(stretch, readings, picked)
         if stretch.starts_anew or self._is_new:
             self._energy.start_anew()
             self._past.clear()

@@ -42,6 +42,7 @@ class FilteredLinkRows:
         self._is_new = True
         self._last_time = 0.0
         self._no_rows = np.empty((0, *columns.row_shape))
+        self.judged: FloatArray = self._no_rows
         self._signals: FloatArray = np.empty((0, 0))
         self._features: FloatArray = np.empty((0, 0))
         self._steps: FloatArray = np.empty(0)
@@ -71,7 +72,8 @@ class FilteredLinkRows:
         self._steps = steps_between(times, self._last_time)
         self._features = self._filters.filter(self._steps)
         self._last_time = times.item(-1)
-        return self._make_rows(self._features[picked]) if picked else self._no_rows
+        self.judged = self._make_rows(self._features[picked]) if picked else self._no_rows
+        return self.judged
 
     def _make_rows(self, features: FloatArray) -> FloatArray:
         filtered = features.reshape(len(features), 4, -1)

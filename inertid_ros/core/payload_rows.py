@@ -54,6 +54,7 @@ class PayloadRows:
         self.settling, self.repeats = self._rows.settling, self._rows.repeats
         moved = [bool(np.isin(self._load, used).any()) for used in self._rows.used]
         self.drives: list[IntArray] = []
+        self.judged: FloatArray = np.empty((0, len(moved), LOAD + 1))
         self.used: list[IntArray] = [np.arange(LOAD if moves else 0, dtype=np.int64) for moves in moved]
 
     def start_anew(self) -> None:
@@ -66,6 +67,7 @@ class PayloadRows:
         rows = np.empty((*whole.shape[:2], LOAD + 1))
         rows[..., :LOAD] = whole[..., self._load] @ self._turn
         rows[..., LOAD] = whole[..., -1] - whole[..., :-1] @ self._arm
+        self.judged = rows
         return rows
 
     def set_values(self, values: FloatArray) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.inertial import PARAMETER_NAMES
+from inertid_ros.core.link_full_set import complete_by_ridge
 from inertid_ros.core.link_model import LinkModel
 from inertid_ros.core.link_records import LinkEstimate
 from inertid_ros.core.records import FloatArray
@@ -36,6 +37,7 @@ def list_links(links: LinkSummary, settings: Settings) -> dict[str, Any]:
         "joint_names": model.arm.joint_names,
         "link_names": model.arm.link_names,
         "parameters": name_links(model, links.parameters),
+        "ridge_parameters": name_links(model, complete_by_ridge(estimate)),
         "joints": name_drives(model, links.parameters),
         "base_offset": links.parameters[offset] if has_offset else None,
         "base_parameters": {

@@ -319,3 +319,16 @@ def test_a_motion_that_hardly_tells_parameters_apart_leaves_them_uncertain(tacho
     outside = np.abs(estimate.values - estimate.model.prior)[links] > 2.0 * deviations[links]
     assert outside.mean() < 0.25
     assert estimate.states.count("known") < 0.3 * len(names)
+
+
+def test_the_sign_of_a_base_wrench_is_no_matter_of_efforts() -> None:
+    block = simulate_links(make_motion()).joints(0.0, 3.0)
+    outputs = []
+    for sign in ("on_robot", "on_ground"):
+        chain = make_link_chain(base_wrench_sign=sign)
+        chain.push_joints(block)
+        outputs.append(chain.process())
+    assert outputs[0] is not None
+    assert outputs[1] is not None
+    np.testing.assert_array_equal(outputs[0].predicted, outputs[1].predicted)
+    np.testing.assert_array_equal(outputs[0].measured, outputs[1].measured)

@@ -6,7 +6,7 @@ import numpy as np
 
 from inertid_ros.core.inertial import is_feasible
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_full_set import complete_links
+from inertid_ros.core.link_full_set import complete_by_ridge, complete_links
 from inertid_ros.core.link_records import LinkEstimate
 from inertid_ros.core.robot import Robot
 from inertid_ros.core.settings import Settings
@@ -59,3 +59,15 @@ def test_without_data_the_links_are_the_urdf_s() -> None:
     assert estimate is not None
     full = complete_links(estimate)
     np.testing.assert_allclose(full[:60:10], estimate.model.arm.parameters[::10], rtol=0.05)
+
+
+def test_ridge_gives_the_same_torques_with_less() -> None:
+    """Eq. 20 of the paper: base parameters as estimated, and no other set that has them is smaller."""
+    estimate = identify(3.0, 0.05)
+    ridge = complete_by_ridge(estimate)
+    combination = estimate.base.combination
+    deviations = np.sqrt(np.diag(estimate.covariance))
+    assert np.all(np.abs(combination @ ridge - estimate.values) < 0.01 * deviations)
+    shortest = np.linalg.pinv(combination) @ estimate.values
+    np.testing.assert_allclose(ridge, shortest, atol=1e-2 * float(np.abs(shortest).max()))
+    assert np.linalg.norm(ridge) < np.linalg.norm(complete_links(estimate))
