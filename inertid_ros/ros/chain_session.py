@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from typing import TypeVar
 
 from inertid_ros.core.settings import Settings
 from inertid_ros.ros.node_health import NodeHealth
 from inertid_ros.ros.robot_source import RobotSource
+
+Answer = TypeVar("Answer")
 
 
 class ChainSession:
@@ -43,6 +46,19 @@ class ChainSession:
     def _count_chain(self) -> None:
         self.generation += 1
         self.is_warm = False
+
+    def rebuild(self) -> None:
+        """Build the chain anew."""
+        raise NotImplementedError
+
+    def _ask(self, ask: Callable[[], Answer]) -> Answer | None:
+        """What the chain answers; None where it fails, and then it is built anew: the node must live on."""
+        try:
+            return ask()
+        except Exception as error:  # noqa: BLE001 - whatever it is
+            self._report_bug(error)
+            self.rebuild()
+            return None
 
     def _report_bug(self, error: Exception) -> None:
         self._log(f"internal error, the identification is started anew:\n{traceback.format_exc()}")

@@ -128,12 +128,7 @@ class LinkSession(ChainSession):
         """Return what is known of the links; None where there is nothing to publish."""
         if self.chain is None:
             return None
-        try:
-            estimate = self.chain.estimate()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
-            self._report_bug(error)
-            self.rebuild()
-            return None
+        estimate = self._ask(self.chain.estimate)
         if estimate is None or (np.isfinite(estimate.values).all() and np.isfinite(estimate.covariance).all()):
             return estimate
         self._health.report("output", "withheld", "the estimate of the links")

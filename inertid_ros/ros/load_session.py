@@ -140,13 +140,8 @@ class LoadSession(ChainSession):
         """Return what is known of the load; None where there is nothing to publish."""
         if self.chain is None:
             return None
-        try:
-            estimate = self.chain.estimate()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
-            self._report_bug(error)
-            self.rebuild()
-            return None
-        if not is_publishable(estimate):
+        estimate = self._ask(self.chain.estimate)
+        if estimate is not None and not is_publishable(estimate):
             self._health.report("output", "withheld", "the estimate")
             return None
         return estimate

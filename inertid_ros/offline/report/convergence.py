@@ -86,18 +86,7 @@ def draw_panel(
     low, high = find_range(values, margins, excited)
     figure.update_yaxes(range=[low, high], title_text=unit, title_standoff=4, row=row, col=column)
     if not np.any(excited):
-        figure.update_yaxes(showticklabels=False, row=row, col=column)
-        figure.add_annotation(
-            text="not excited",
-            x=0.5,
-            y=0.5,
-            xref="x domain",
-            yref="y domain",
-            showarrow=False,
-            font={"size": 14, "color": GREY},
-            row=row,
-            col=column,
-        )
+        _say_not_excited(figure, row, column)
     # Far outside the panel a band is only a block of colour: cut it there, so that nothing else depends on its size.
     room = 2.0 * (high - low)
     bottom, top = np.clip([values - margins, values + margins], low - room, high + room)
@@ -121,6 +110,21 @@ def draw_panel(
             legendgroup="estimate",
             showlegend=is_first,
         ),
+        row=row,
+        col=column,
+    )
+
+
+def _say_not_excited(figure: go.Figure, row: int, column: int) -> None:
+    figure.update_yaxes(showticklabels=False, row=row, col=column)
+    figure.add_annotation(
+        text="not excited",
+        x=0.5,
+        y=0.5,
+        xref="x domain",
+        yref="y domain",
+        showarrow=False,
+        font={"size": 14, "color": GREY},
         row=row,
         col=column,
     )
