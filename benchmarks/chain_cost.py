@@ -28,13 +28,13 @@ import pinocchio as pin
 from inertid_ros.core.link_chain import LinkChain
 from inertid_ros.core.load_chain import LoadChain
 from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LinksSettings, LoadSettings, Settings
-from inertid_ros.share import share_path
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
+from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.motion import Hold, Sequence
+from inertid_ros.motions.paper_moves import paper_puma_move
 from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.loads import load_from_yaml
-from inertid_ros.sim.motion import Hold, Sequence
-from inertid_ros.sim.paper_moves import paper_puma_move
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 

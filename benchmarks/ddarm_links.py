@@ -13,17 +13,17 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.link_records import LinkOutput
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.link_records import LinkOutput
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LinksSettings, Settings
-from inertid_ros.share import share_path
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LinksSettings, Settings
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.motion import MinimumJerk, Motion, with_rest
+from inertid_ros.motions.paper_moves import paper_ddarm_link_moves
 from inertid_ros.sim.links import links_of, with_links
-from inertid_ros.sim.motion import MinimumJerk, Motion, with_rest
 from inertid_ros.sim.paper_links import paper_ddarm_links
-from inertid_ros.sim.paper_moves import paper_ddarm_link_moves
 from inertid_ros.sim.sensors import paper_ddarm_link_sensors
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator
 

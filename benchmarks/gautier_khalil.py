@@ -25,10 +25,10 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.arm_model import ArmModel
-from inertid_ros.core.energy_rows import EnergyRows
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.rows.energy_rows import EnergyRows
 
 SAMPLES, STEP = 100, 0.0622
 LENGTH = 0.5

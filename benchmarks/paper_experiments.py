@@ -23,15 +23,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.load_chain import LoadChain
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LoadSettings, Settings
-from inertid_ros.share import share_path
-from inertid_ros.sim.loads import load_from_yaml
-from inertid_ros.sim.motion import with_rest
-from inertid_ros.sim.paper_moves import paper_ddarm_load_move, paper_puma_move
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.motion import with_rest
+from inertid_ros.motions.paper_moves import paper_ddarm_load_move, paper_puma_move
 from inertid_ros.sim.sensors import paper_ddarm_sensors, paper_puma_sensors
 from inertid_ros.sim.simulator import Simulator
 

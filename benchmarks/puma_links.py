@@ -11,19 +11,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.arm_model import ArmModel
-from inertid_ros.core.arm_regressor import ArmRegressor
+from inertid_ros.core.equations.arm_regressor import ArmRegressor
+from inertid_ros.core.equations.unknowns import LinkUnknowns
+from inertid_ros.core.estimation.link_records import LinkEstimate
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_records import LinkEstimate
-from inertid_ros.core.link_unknowns import LinkUnknowns
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LinksSettings, Settings
-from inertid_ros.share import share_path
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LinksSettings, Settings
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.motion import JointPath
+from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.sim.friction import JointFriction
 from inertid_ros.sim.links import links_of
-from inertid_ros.sim.motion import JointPath
-from inertid_ros.sim.multisine import JointLimits, Multisine
 from inertid_ros.sim.sensors import PUMA_ENCODER_RESOLUTION, SensorModel
 from inertid_ros.sim.simulator import DEFAULT_GRAVITY, Simulator
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from inertid_ros.core.estimation.link_records import LinkOutput
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_records import LinkOutput
 from inertid_ros.core.records import FloatArray, JointBlock
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LinksSettings, Settings
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LinksSettings, Settings
 
 RECORDINGS = Path(os.environ.get("INERTID_RECORDINGS", Path(__file__).parents[2] / "shared" / "data"))
 _BLOCK = 1000

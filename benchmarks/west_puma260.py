@@ -25,11 +25,11 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.arm_model import ArmModel
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.static_model import StaticModel, gravity_from_forces
-from inertid_ros.core.static_reactions import StaticPoses, StaticSolution, solve_static
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.static.gravity_model import StaticModel, gravity_from_forces
+from inertid_ros.core.static.reactions import StaticPoses, StaticSolution, solve_static
 
 G = 9.80665
 Z, L1, L2X, L2Y = -0.036, 0.330, 0.198, -0.019

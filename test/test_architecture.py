@@ -14,26 +14,35 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = "inertid_ros"
 
-# What each part may import of the package itself. "" is a module right inside the package, such as share.
+# What each part may import of the package itself. "" is the package's own __init__, which holds the version.
 LAYERS = {
     "core": {"core"},
-    "": {"core", ""},
+    "": set(),
+    "text": {"core", "sim", "text"},
+    "files": {"", "bags", "core", "files", "replay", "text"},
     "messages": {"core", "messages"},
-    "sim": {"core", "", "sim"},
-    "offline": {"core", "", "messages", "sim", "offline"},
-    "ros": {"core", "", "messages", "sim", "ros"},
-    "cli": {"core", "", "sim", "ros", "offline", "cli"},
+    "bags": {"bags", "core", "files", "messages", "replay"},
+    "motions": {"core", "files", "motions"},
+    "sim": {"core", "files", "motions", "sim"},
+    "replay": {"bags", "core", "files", "messages", "replay", "report", "text"},
+    "report": {"", "core", "files", "replay", "report", "text"},
+    "ros": {"core", "files", "messages", "motions", "ros", "sim", "text"},
+    "cli": {"", "bags", "cli", "core", "files", "motions", "replay", "report", "ros", "sim", "text"},
 }
 # The parts that know no ROS, and the libraries they may use.
 LIBRARIES = {
     "core": {"numpy", "scipy", "pinocchio"},
+    "text": {"numpy"},
+    "files": {"ament_index_python", "numpy", "pinocchio", "rosbags", "yaml"},
     "messages": {"numpy"},
+    "bags": {"numpy", "rosbags", "yaml"} | {"backports", "compression", "lz4"},  # with which rosbags unpacks
+    "motions": {"numpy", "scipy", "pinocchio", "rosbags", "yaml"},
     "sim": {"numpy", "scipy", "pinocchio", "yaml"},
-    "offline": {"numpy", "scipy", "pinocchio", "yaml", "rosbags", "plotly", "matplotlib"}
-    | {"backports", "compression", "lz4"},  # with which rosbags unpacks
+    "replay": {"numpy", "scipy", "pinocchio", "rosbags"},
+    "report": {"numpy", "scipy", "plotly", "matplotlib"},
 }
 # The parts that may take the clock and other processes: to show how long it still takes, and to work in parallel.
-MAY_WAIT = {"offline"}
+MAY_WAIT = {"bags", "files", "replay", "report"}
 # Elsewhere time comes from the stamps and findings leave as values: no clock, no logger, no thread, no process.
 BANNED = {"asyncio", "datetime", "logging", "multiprocessing", "socket", "subprocess", "threading", "time"}
 

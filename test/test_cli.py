@@ -9,7 +9,7 @@ import pytest
 
 from inertid_ros import __version__
 from inertid_ros.cli.main import main
-from inertid_ros.settings_docs import parameter_table, template_yaml
+from inertid_ros.text.settings_docs import parameter_table, template_yaml
 
 
 def test_params_prints_the_template_and_the_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from support.random_robots import make_chain
 
 from inertid_ros.cli.main import main
-from inertid_ros.share import share_path
+from inertid_ros.files.share import share_path
 
 DDARM, PUMA = (str(share_path("urdf", name)) for name in ("ddarm.urdf", "puma560.urdf"))
 TWO_JOINTS = make_chain(

@@ -13,11 +13,11 @@ import yaml
 
 from inertid_ros import __version__
 from inertid_ros.core.errors import FileAccessError, FileFormatError
-from inertid_ros.core.feasible import nearest_feasible
-from inertid_ros.core.inertial import compose
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.tool import Tool
-from inertid_ros.estimate_file import (
+from inertid_ros.core.rigid_body.feasibility import nearest_feasible
+from inertid_ros.core.rigid_body.inertial import compose
+from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.files.load_estimate import (
     Provenance,
     SavedEstimate,
     read_estimate,

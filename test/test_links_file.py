@@ -11,14 +11,14 @@ import pytest
 import yaml
 
 from inertid_ros.core.errors import FileAccessError, FileFormatError
+from inertid_ros.core.estimation.link_records import LinkEstimate
+from inertid_ros.core.estimation.parameter_state import ParameterState
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_records import LinkEstimate
-from inertid_ros.core.parameter_state import ParameterState
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LinksSettings, Settings
-from inertid_ros.link_text import channel_units, format_base_parameters, format_fits, parameter_units
-from inertid_ros.links_file import LinksProvenance, SavedLinks, collect_links, read_links, write_links
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LinksSettings, Settings
+from inertid_ros.files.links_estimate import LinksProvenance, SavedLinks, collect_links, read_links, write_links
 from inertid_ros.sim.scenario import read_urdf
+from inertid_ros.text.parameters import channel_units, format_base_parameters, format_fits, parameter_units
 
 JOINTS = ["joint1", "joint2", "joint3"]
 PROVENANCE = LinksProvenance("ab" * 32, "base_link", (0.1, 0.0, -9.8), 5, 7_000_000_000, 1000, 999)

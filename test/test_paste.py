@@ -8,10 +8,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from inertid_ros import paste
-from inertid_ros.core.inertial import compose, decompose, from_pinocchio
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.tool import Tool
+from inertid_ros.core.rigid_body.inertial import compose, decompose, from_pinocchio
+from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.files import vendor_snippets as paste
 
 KNOWN = ("known",) * 10
 STATIC = ("known",) * 4 + ("not excited yet",) * 6

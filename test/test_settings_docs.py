@@ -6,9 +6,9 @@ from pathlib import Path
 
 import yaml
 
-from inertid_ros.core.settings import Settings, iterate_settings
-from inertid_ros.setting_changes import FIXED, IMMEDIATE, restarts_identification
-from inertid_ros.settings_docs import parameter_table, template_yaml
+from inertid_ros.core.settings.changes import FIXED, IMMEDIATE, restarts_identification
+from inertid_ros.core.settings.settings import Settings, iterate_settings
+from inertid_ros.text.settings_docs import parameter_table, template_yaml
 
 ROOT = Path(__file__).parents[1]
 

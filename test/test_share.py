@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inertid_ros.core.errors import FileAccessError
-from inertid_ros.share import iterate_share_roots, share_path
+from inertid_ros.files.share import iterate_share_roots, share_path
 
 ROOT = Path(__file__).parents[1]
 

@@ -15,8 +15,8 @@ from inertid_ros.cli.demo_processes import DemoProcesses, list_arguments
 from inertid_ros.cli.demo_run import Demo, pass_time, print_verdict, run_demo
 from inertid_ros.cli.demo_verdict import judge
 from inertid_ros.cli.demo_view import DemoView, Snapshot, make_line, make_table
-from inertid_ros.number_text import INTERVAL
 from inertid_ros.sim.scenario import read_load
+from inertid_ros.text.numbers import INTERVAL
 
 ESTIMATOR_PARAMETERS = {"load.sensor_frame": "ft_sensor"}
 

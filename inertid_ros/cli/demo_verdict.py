@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from inertid_ros.core.records import FloatArray
-from inertid_ros.number_text import INTERVAL
+from inertid_ros.text.numbers import INTERVAL
 
 CONFIDENCE = 0.999
 """An honest estimate fails the joint test once in a thousand runs."""

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from inertid_ros.cli.demo_verdict import judge
 from inertid_ros.core.records import FloatArray
-from inertid_ros.number_text import format_estimate, format_interval, parameter_label
+from inertid_ros.text.numbers import format_estimate, format_interval, parameter_label
 
 STATE_STYLES = {"known": "green", "uncertain": "yellow", "not excited yet": "red"}
 _LINE_PERIOD = 1.0

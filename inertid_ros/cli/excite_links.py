@@ -11,18 +11,18 @@ from rich.table import Table
 from rich.text import Text
 
 from inertid_ros.cli.excite_task import ExciteTask, check_density, get_wrench_noise, refuse
+from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.link_state import judge_links
+from inertid_ros.core.estimation.link_state import judge_links
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LinksSettings, Settings
-from inertid_ros.offline.estimate_json import read_document, read_settings_of
-from inertid_ros.offline.excite.link_information import BASE_NOISE, LinkInformation, assume_noise
-from inertid_ros.offline.excite.motion_limits import read_limits
-from inertid_ros.offline.excite.reference import LINK_MOVES, Reference, make_reference
-from inertid_ros.offline.links_json import read_known_arm
-from inertid_ros.sim.windowed_sines import WindowedSines
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LinksSettings, Settings
+from inertid_ros.files.estimate_json import read_document, read_settings_of
+from inertid_ros.files.links_json import read_known_arm
+from inertid_ros.motions.design.link_information import BASE_NOISE, LinkInformation, assume_noise
+from inertid_ros.motions.design.motion_limits import read_limits
+from inertid_ros.motions.design.reference import LINK_MOVES, Reference, make_reference
+from inertid_ros.motions.windowed_sines import WindowedSines
 
 
 class _Start(NamedTuple):

@@ -11,14 +11,14 @@ from rich.text import Text
 from inertid_ros.cli.excite_task import ExciteTask, get_wrench_noise, refuse
 from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import FramePath, Robot
-from inertid_ros.core.settings import LoadSettings
-from inertid_ros.number_text import parameter_label
-from inertid_ros.offline.excite.known_load import KnownLoad, read_known_load
-from inertid_ros.offline.excite.load_information import LoadInformation, WrenchNoise
-from inertid_ros.offline.excite.motion_limits import read_limits
-from inertid_ros.offline.excite.reference import LOAD_MOVES, Reference, make_reference
-from inertid_ros.sim.windowed_sines import WindowedSines
+from inertid_ros.core.robot.robot import FramePath, Robot
+from inertid_ros.core.settings.settings import LoadSettings
+from inertid_ros.motions.design.known_load import KnownLoad, read_known_load
+from inertid_ros.motions.design.load_information import LoadInformation, WrenchNoise
+from inertid_ros.motions.design.motion_limits import read_limits
+from inertid_ros.motions.design.reference import LOAD_MOVES, Reference, make_reference
+from inertid_ros.motions.windowed_sines import WindowedSines
+from inertid_ros.text.numbers import parameter_label
 
 
 def prepare_load(robot: Robot, options: argparse.Namespace) -> ExciteTask:

@@ -15,10 +15,10 @@ from inertid_ros.cli.excite_task import ExciteTask
 from inertid_ros.cli.progress_bar import ProgressBar
 from inertid_ros.cli.table_console import make_console
 from inertid_ros.core.errors import FileAccessError, InertidError, RobotDescriptionError, SettingError
-from inertid_ros.core.robot import Robot
-from inertid_ros.offline.excite.design import MotionSearch
-from inertid_ros.offline.excite.trajectory_files import prepare_directory, write_trajectory
-from inertid_ros.sim.motion import JointPath, Motion
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.motions.design.design import MotionSearch
+from inertid_ros.motions.motion import JointPath, Motion
+from inertid_ros.motions.trajectory_file import prepare_directory, write_trajectory
 
 SHORTEST, LONGEST = 0.5, 60.0
 """Durations [s] that can be designed."""

@@ -10,11 +10,11 @@ import numpy as np
 from rich.console import RenderableType
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.offline.excite.load_information import WrenchNoise
-from inertid_ros.offline.excite.motion_information import MotionInformation
-from inertid_ros.offline.excite.motion_limits import MotionLimits
-from inertid_ros.offline.excite.reference import Reference
-from inertid_ros.sim.windowed_sines import WindowedSines
+from inertid_ros.motions.design.load_information import WrenchNoise
+from inertid_ros.motions.design.motion_information import MotionInformation
+from inertid_ros.motions.design.motion_limits import MotionLimits
+from inertid_ros.motions.design.reference import Reference
+from inertid_ros.motions.windowed_sines import WindowedSines
 
 
 @dataclass(frozen=True, slots=True)

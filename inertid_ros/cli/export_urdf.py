@@ -28,9 +28,9 @@ def run(options: argparse.Namespace) -> int:
     """Export; 0 if the file was written."""
     from inertid_ros.cli.replay import one_line
     from inertid_ros.core.errors import InertidError
-    from inertid_ros.offline.estimate_json import read_document
-    from inertid_ros.offline.export_urdf import export_urdf, read_links
-    from inertid_ros.offline.urdf_file import find_urdf, write_urdf
+    from inertid_ros.files.estimate_json import read_document
+    from inertid_ros.files.export_urdf import export_urdf, read_links
+    from inertid_ros.files.urdf import find_urdf, write_urdf
 
     path = options.estimate / "estimate.json" if options.estimate.is_dir() else options.estimate
     try:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from inertid_ros.cli.replay import one_line
 
 if TYPE_CHECKING:
-    from inertid_ros.core.arm_model import ArmModel
-    from inertid_ros.core.base_parameters import BaseParameters
+    from inertid_ros.core.equations.base_parameters import BaseParameters
+    from inertid_ros.core.robot.arm import ArmModel
 
 MEASURED = {
     "effort": "the efforts of the joints",
@@ -52,9 +52,9 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what is identifiable; 0 if everything went well, 1 if something is wrong."""
+    from inertid_ros.core.equations.identifiability import find_identifiable
     from inertid_ros.core.errors import InertidError
-    from inertid_ros.core.identifiability import find_identifiable
-    from inertid_ros.offline.estimate_json import format_json
+    from inertid_ros.files.estimate_json import format_json
 
     try:
         arm = _read_arm(options)
@@ -72,9 +72,9 @@ def run(options: argparse.Namespace) -> int:
 def _read_arm(options: argparse.Namespace) -> ArmModel:
     import numpy as np
 
-    from inertid_ros.core.arm_model import ArmModel
     from inertid_ros.core.errors import FileAccessError, SettingError, UnsupportedJointError
-    from inertid_ros.core.robot import Robot
+    from inertid_ros.core.robot.arm import ArmModel
+    from inertid_ros.core.robot.robot import Robot
 
     if not np.all(np.isfinite(options.gravity)):
         raise SettingError("--gravity", options.gravity, "three finite numbers")
@@ -138,7 +138,7 @@ def _print_tables(arm: ArmModel, base: BaseParameters, source: str) -> None:
 def _tabulate_links(arm: ArmModel, base: BaseParameters) -> Any:
     from rich.table import Table
 
-    from inertid_ros.core.inertial import PARAMETER_NAMES
+    from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 
     marks = ["·"] * len(base.names)
     for group, mark in ((base.alone, "●"), (base.combined, "○")):
@@ -155,7 +155,7 @@ def _tabulate_links(arm: ArmModel, base: BaseParameters) -> Any:
 def _tabulate_combinations(arm: ArmModel, base: BaseParameters) -> Any:
     from rich.table import Table
 
-    from inertid_ros.number_text import PARAMETER_UNITS
+    from inertid_ros.text.numbers import PARAMETER_UNITS
 
     table = Table("", "combination", title="The combinations", title_justify="left")
     table.add_column("by the URDF", justify="right", no_wrap=True)

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_model import LinkModel
 from inertid_ros.core.records import FloatArray, JointBlock
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import Settings
-from inertid_ros.offline.parameter_file import read_settings
-from inertid_ros.share import share_path
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.parameters import read_settings
+from inertid_ros.files.share import share_path
 from inertid_ros.sim.links import links_of
 from inertid_ros.sim.paper_links import paper_ddarm_links
 from inertid_ros.sim.scenario import read_urdf

@@ -15,8 +15,8 @@ from inertid_ros.cli.demo_view import STATE_STYLES
 from inertid_ros.cli.links_demo_arm import Torques
 from inertid_ros.cli.terminal_plot import plot_curves
 from inertid_ros.core.records import FloatArray
-from inertid_ros.link_text import count_states
-from inertid_ros.number_text import format_estimate
+from inertid_ros.text.numbers import format_estimate
+from inertid_ros.text.parameters import count_states
 
 MEASURED, MODELLED, IDENTIFIED = "white", "red", "green"
 _WIDTH, _HEIGHT = 72, 6

@@ -103,8 +103,8 @@ def _run_demo(robot: str) -> int:
 
 
 def _print_parameters(markdown: bool, driver: bool) -> int:
-    from inertid_ros.settings_docs import parameter_table, template_yaml
-    from inertid_ros.sim.scenario_docs import driver_page
+    from inertid_ros.text.driver_docs import driver_page
+    from inertid_ros.text.settings_docs import parameter_table, template_yaml
 
     sys.stdout.write(driver_page() if driver else parameter_table() if markdown else template_yaml())
     return 0

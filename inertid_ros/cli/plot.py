@@ -38,9 +38,9 @@ def _resolution(text: str) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from inertid_ros.offline.estimate_json import read_document
-    from inertid_ros.offline.plot import read_any_estimate, write_png
-    from inertid_ros.offline.plot_links import read_plotted_links, write_links_png
+    from inertid_ros.files.estimate_json import read_document
+    from inertid_ros.report.plot import read_any_estimate, write_png
+    from inertid_ros.report.plot_links import read_plotted_links, write_links_png
 
     try:
         is_saved = options.estimate.suffix in (".yaml", ".yml")

@@ -9,10 +9,10 @@ import rclpy
 from rich.console import Console
 from rich.text import Text
 
+from inertid_ros.bags.bag import Bag
+from inertid_ros.bags.latched_topics import find_latched
 from inertid_ros.cli.progress_bar import ProgressBar
 from inertid_ros.core.errors import InertidError, RecordingError, SettingError
-from inertid_ros.offline.bag_reader import Bag
-from inertid_ros.offline.latched_topics import find_latched
 from inertid_ros.ros.bag_publisher import BagPublisher, RecordedMessage
 from inertid_ros.ros.spinning import ros_session
 

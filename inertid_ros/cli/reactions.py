@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from inertid_ros.cli.replay import add_remap, one_line, read_description
 
 if TYPE_CHECKING:
-    from inertid_ros.offline.reactions import ReactionPlan
+    from inertid_ros.replay.reactions import ReactionPlan
 
 
 def add_parser(commands: Any) -> None:
@@ -49,9 +49,9 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what the poses tell; 0 if everything went well, 1 if something is wrong."""
     from inertid_ros.core.errors import InertidError
-    from inertid_ros.offline.estimate_json import format_json
-    from inertid_ros.offline.reactions import find_reactions
-    from inertid_ros.static_file import write_static_file
+    from inertid_ros.files.estimate_json import format_json
+    from inertid_ros.files.static_poses import write_static_file
+    from inertid_ros.replay.reactions import find_reactions
 
     try:
         reactions = find_reactions(options.bags, _make_plan(options))
@@ -71,10 +71,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _make_plan(options: argparse.Namespace) -> ReactionPlan:
-    from inertid_ros.core.settings import Settings
-    from inertid_ros.offline.parameter_file import read_settings
-    from inertid_ros.offline.reactions import ReactionPlan
-    from inertid_ros.offline.topics import Topics
+    from inertid_ros.bags.topics import Topics
+    from inertid_ros.core.settings.settings import Settings
+    from inertid_ros.files.parameters import read_settings
+    from inertid_ros.replay.reactions import ReactionPlan
 
     settings = Settings() if options.params is None else read_settings(options.params)
     return ReactionPlan(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from inertid_ros.offline.plan import Plan
+    from inertid_ros.replay.plan import Plan
 
 
 def add_parser(commands: Any) -> None:
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     """Replay; 0 if everything went well, 1 if something is left out or wrong."""
     from inertid_ros.cli.replay_view import make_progress_bar, print_outcome
     from inertid_ros.core.errors import InertidError
-    from inertid_ros.offline.recordings import find_recordings, replay_recordings
+    from inertid_ros.replay.recordings import find_recordings, replay_recordings
 
     gc.freeze()  # what was imported stays: looking through it for garbage takes a tenth of the time
     try:
@@ -92,11 +92,11 @@ def make_plan(options: argparse.Namespace) -> Plan:
     Raises:
         InertidError: if a file cannot be used.
     """
-    from inertid_ros.core.settings import Settings
-    from inertid_ros.offline.parameter_file import read_settings
-    from inertid_ros.offline.plan import Plan
-    from inertid_ros.offline.provenance import hash_file
-    from inertid_ros.offline.topics import Topics
+    from inertid_ros.bags.topics import Topics
+    from inertid_ros.core.settings.settings import Settings
+    from inertid_ros.files.parameters import read_settings
+    from inertid_ros.files.provenance import hash_file
+    from inertid_ros.replay.plan import Plan
 
     settings = Settings() if options.params is None else read_settings(options.params)
     if options.urdf is not None:

@@ -10,10 +10,10 @@ import numpy as np
 from rich.console import Console
 
 from inertid_ros.cli.progress_bar import ProgressBar
-from inertid_ros.core.inertial import PARAMETER_NAMES
-from inertid_ros.link_text import count_states
-from inertid_ros.number_text import format_count, format_parameter
-from inertid_ros.offline.recordings import Outcome, Recording
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.replay.recordings import Outcome, Recording
+from inertid_ros.text.numbers import format_count, format_parameter
+from inertid_ros.text.parameters import count_states
 
 
 def make_progress_bar(recordings: Sequence[Recording]) -> ProgressBar:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from inertid_ros.cli.replay import add_remap, add_span, one_line, read_description, read_span
 
 if TYPE_CHECKING:
-    from inertid_ros.offline.plan import Plan
+    from inertid_ros.replay.plan import Plan
 
 
 def add_parser(commands: Any) -> None:
@@ -40,8 +40,8 @@ def run(options: argparse.Namespace) -> int:
     """Validate; 0 if everything went well, 1 if something is wrong."""
     from inertid_ros.cli.progress_bar import ProgressBar
     from inertid_ros.core.errors import InertidError
-    from inertid_ros.offline.estimate_json import format_json
-    from inertid_ros.offline.validate import prepare
+    from inertid_ros.files.estimate_json import format_json
+    from inertid_ros.replay.validate import prepare
 
     path = options.estimate / "estimate.json" if options.estimate.is_dir() else options.estimate
     try:
@@ -62,10 +62,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _make_plan(options: argparse.Namespace, path: Path) -> Plan:
     """Settings and topics of the replay, unless the options name others."""
-    from inertid_ros.offline.estimate_json import read_document, read_settings_of, read_topics_of
-    from inertid_ros.offline.parameter_file import read_settings
-    from inertid_ros.offline.plan import Plan
-    from inertid_ros.offline.topics import Topics
+    from inertid_ros.bags.topics import Topics
+    from inertid_ros.files.estimate_json import read_document, read_settings_of, read_topics_of
+    from inertid_ros.files.parameters import read_settings
+    from inertid_ros.replay.plan import Plan
 
     document = read_document(path)
     settings = read_settings_of(document) if options.params is None else read_settings(options.params)

@@ -35,11 +35,11 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the load; 0 if everything went well, 1 if something is wrong."""
+    from inertid_ros.bags.bag import Bag
     from inertid_ros.cli.progress_bar import ProgressBar
     from inertid_ros.core.errors import InertidError
-    from inertid_ros.offline.bag_reader import Bag
-    from inertid_ros.offline.estimate_json import format_json
-    from inertid_ros.offline.weigh import weigh
+    from inertid_ros.files.estimate_json import format_json
+    from inertid_ros.replay.weigh import weigh
 
     try:
         plan = make_plan(options)
@@ -71,7 +71,7 @@ def _print_table(content: dict[str, Any]) -> None:
     from rich.table import Table
 
     from inertid_ros.cli.table_console import make_console
-    from inertid_ros.number_text import PARAMETER_UNITS, format_estimate
+    from inertid_ros.text.numbers import PARAMETER_UNITS, format_estimate
 
     table = Table(title=f"Load in frame {content['frame']}")
     for heading in ("parameter", "value ± 95 %", "state"):

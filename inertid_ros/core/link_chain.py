@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inertid_ros.core.convention import has_error
-from inertid_ros.core.effort_check import EffortCheck
-from inertid_ros.core.energy_cross_check import EnergyCrossCheck
+from inertid_ros.core.checks.effort_convention import EffortCheck
+from inertid_ros.core.checks.energy_cross_check import EnergyCrossCheck
+from inertid_ros.core.checks.wrench_convention import has_error
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.link_estimator import LinkEstimator
+from inertid_ros.core.estimation.link_records import LinkEstimate, LinkOutput
+from inertid_ros.core.estimation.link_state import judge_links
 from inertid_ros.core.health import Health, HealthItem
-from inertid_ros.core.joint_names import JointNames
-from inertid_ros.core.link_estimator import LinkEstimator
-from inertid_ros.core.link_model import LinkModel
+from inertid_ros.core.input.joint_names import JointNames
 from inertid_ros.core.link_pipeline import SLOT, LinkPipeline
-from inertid_ros.core.link_records import LinkEstimate, LinkOutput
-from inertid_ros.core.link_rows import LinkRows, make_link_rows
-from inertid_ros.core.link_rows_energy import EnergyLinkRows
-from inertid_ros.core.link_settings_check import check_links_settings
-from inertid_ros.core.link_state import judge_links
 from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import Settings
-from inertid_ros.core.static_wrench import StaticWrench
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.rows.link_rows import LinkRows, make_link_rows
+from inertid_ros.core.rows.link_rows_energy import EnergyLinkRows
+from inertid_ros.core.settings.links_check import check_links_settings
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.core.static.baseline import StaticWrench
 
 _EFFORT_WAIT = 100
 """So many messages without effort before that is called an error."""

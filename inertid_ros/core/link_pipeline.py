@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.alignment import Alignment, Stretch
-from inertid_ros.core.arm_model import ArmModel
-from inertid_ros.core.effort_check import EffortCheck
-from inertid_ros.core.effort_input import EffortInput
-from inertid_ros.core.effort_streams import EffortStreams
-from inertid_ros.core.energy_cross_check import EnergyCrossCheck
+from inertid_ros.core.checks.effort_convention import EffortCheck
+from inertid_ros.core.checks.energy_cross_check import EnergyCrossCheck
+from inertid_ros.core.estimation.link_estimator import LinkEstimator
+from inertid_ros.core.estimation.link_records import LinkOutput
 from inertid_ros.core.health import Health
-from inertid_ros.core.link_estimator import LinkEstimator
-from inertid_ros.core.link_records import LinkOutput
-from inertid_ros.core.link_rows import LinkRows
+from inertid_ros.core.input.effort_streams import EffortStreams
+from inertid_ros.core.input.efforts import EffortInput
+from inertid_ros.core.input.synchroniser import Alignment, Stretch
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
-from inertid_ros.core.row_fit import RowFit
-from inertid_ros.core.settings import LinksSettings
-from inertid_ros.core.standing import Standing
-from inertid_ros.core.static_wrench import StaticWrench
-from inertid_ros.core.travel import Travel
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.rows.link_rows import LinkRows
+from inertid_ros.core.rows.row_fit import RowFit
+from inertid_ros.core.rows.standing import Standing
+from inertid_ros.core.rows.travel import Travel
+from inertid_ros.core.settings.settings import LinksSettings
+from inertid_ros.core.static.baseline import StaticWrench
 
 SLOT = 20_000_000
 """Rows are taken once in so many nanoseconds of stamps, never once per block."""

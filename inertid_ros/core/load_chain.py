@@ -7,23 +7,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.alignment import Alignment, Stretch
-from inertid_ros.core.convention import ConventionCheck, Finding, has_error
+from inertid_ros.core.checks.wrench_convention import ConventionCheck, Finding, has_error
+from inertid_ros.core.checks.wrench_sign import Sign, WrenchSign, find_contradictions, find_impossible_body
+from inertid_ros.core.equations.load_regressor import build_prediction_map
 from inertid_ros.core.errors import NotIdentifiedError
-from inertid_ros.core.feasible import nearest_feasible
+from inertid_ros.core.estimation.load_estimator import Event, LoadEstimator
+from inertid_ros.core.estimation.load_trial import LOAD
+from inertid_ros.core.estimation.parameter_state import ParameterState, judge_parameters
+from inertid_ros.core.estimation.standstill_noise import StandstillNoise
 from inertid_ros.core.health import Health, HealthItem
-from inertid_ros.core.joint_names import JointNames
-from inertid_ros.core.load_estimator import Event, LoadEstimator
-from inertid_ros.core.load_regressor import build_prediction_map
-from inertid_ros.core.load_rows import make_load_rows
-from inertid_ros.core.load_trial import LOAD
-from inertid_ros.core.parameter_state import ParameterState, judge_parameters
+from inertid_ros.core.input.joint_names import JointNames
+from inertid_ros.core.input.synchroniser import Alignment, Stretch
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import Settings
-from inertid_ros.core.standstill_noise import StandstillNoise
-from inertid_ros.core.tool import Tool, subtract
-from inertid_ros.core.wrench_sign import Sign, WrenchSign, find_contradictions, find_impossible_body
+from inertid_ros.core.rigid_body.feasibility import nearest_feasible
+from inertid_ros.core.rigid_body.tool import Tool, subtract
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.rows.load_rows import make_load_rows
+from inertid_ros.core.settings.settings import Settings
 
 SLOT = 20_000_000
 """Decisions are taken once in so many nanoseconds of stamps, never once per block."""

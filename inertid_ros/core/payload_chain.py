@@ -6,21 +6,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.feasible import nearest_feasible
+from inertid_ros.core.estimation.link_records import LinkOutput
+from inertid_ros.core.estimation.load_trial import PRIOR_LOAD
+from inertid_ros.core.estimation.parameter_state import judge_parameters
 from inertid_ros.core.health import Health, HealthItem
-from inertid_ros.core.joint_names import JointNames
-from inertid_ros.core.link_model import LinkModel
+from inertid_ros.core.input.joint_names import JointNames
 from inertid_ros.core.link_pipeline import LinkPipeline
-from inertid_ros.core.link_records import LinkOutput
-from inertid_ros.core.link_settings_check import check_links_settings
 from inertid_ros.core.load_chain import LoadEstimate
-from inertid_ros.core.load_trial import PRIOR_LOAD
-from inertid_ros.core.parameter_state import judge_parameters
-from inertid_ros.core.payload_rows import LOAD, PayloadRows
 from inertid_ros.core.records import FloatArray, JointBlock
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import Settings
+from inertid_ros.core.rigid_body.feasibility import nearest_feasible
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.rows.payload_rows import LOAD, PayloadRows
+from inertid_ros.core.settings.links_check import check_links_settings
+from inertid_ros.core.settings.settings import Settings
 
 
 class IdentifiedArm(NamedTuple):

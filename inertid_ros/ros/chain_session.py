@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable
 from typing import TypeVar
 
-from inertid_ros.core.settings import Settings
+from inertid_ros.core.settings.settings import Settings
 from inertid_ros.ros.node_health import NodeHealth
 from inertid_ros.ros.robot_source import RobotSource
 

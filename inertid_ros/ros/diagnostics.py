@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from inertid_ros.core.body import RigidBodyEstimate
 from inertid_ros.core.health import Level
-from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.load_chain import LoadEstimate
-from inertid_ros.number_text import format_count, format_interval, format_parameter
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.ros.messages import inertia_is_known, stamp_message
 from inertid_ros.ros.trouble import Trouble
+from inertid_ros.text.numbers import format_count, format_interval, format_parameter
 
 LEVELS: Mapping[Level, bytes] = {
     "info": DiagnosticStatus.OK,

@@ -16,7 +16,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.parameter import Parameter
 
 from inertid_ros.core.errors import InertidError
-from inertid_ros.core.settings import Settings
+from inertid_ros.core.settings.settings import Settings
 from inertid_ros.ros.commands import Commands
 from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.inputs import Inputs

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from inertid_ros.core.errors import NotIdentifiedError, SettingError
+from inertid_ros.core.estimation.link_records import LinkOutput
 from inertid_ros.core.health import HealthItem
-from inertid_ros.core.link_records import LinkOutput
 from inertid_ros.core.load_chain import LoadOutput
-from inertid_ros.core.settings import Settings
+from inertid_ros.core.settings.changes import restarts_identification
+from inertid_ros.core.settings.settings import Settings
 from inertid_ros.ros.decode import joint_decoder
 from inertid_ros.ros.link_session import LinkSession
 from inertid_ros.ros.load_session import LoadSession
 from inertid_ros.ros.node_health import NodeHealth
 from inertid_ros.ros.payload_session import PayloadSession
 from inertid_ros.ros.robot_source import RobotSource
-from inertid_ros.setting_changes import restarts_identification
 
 
 class Identification:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
-from inertid_ros.core.link_records import LinkEstimate
-from inertid_ros.link_text import count_states, format_base_parameters, format_fits
+from inertid_ros.core.estimation.link_records import LinkEstimate
 from inertid_ros.ros.diagnostics import LEVELS, STALE
+from inertid_ros.text.parameters import count_states, format_base_parameters, format_fits
 
 
 def links_status(node: str, estimate: LinkEstimate | None, age: float) -> DiagnosticStatus:

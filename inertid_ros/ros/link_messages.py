@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
-from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.link_records import LinkEstimate
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.link_records import LinkEstimate
 from inertid_ros.core.records import FloatArray
 
 COMBINED = "only in combinations"

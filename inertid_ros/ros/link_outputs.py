@@ -6,8 +6,8 @@ from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.link_records import LinkEstimate, LinkOutput
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.link_records import LinkEstimate, LinkOutput
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray
 from inertid_ros.ros.encode import EffortEncoder, WrenchEncoder
 from inertid_ros.ros.link_messages import base_covariance_message, base_parameters_message, links_message

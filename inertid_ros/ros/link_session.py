@@ -7,20 +7,20 @@ from pathlib import Path
 
 import numpy as np
 
+from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.errors import InertidError, NotIdentifiedError
+from inertid_ros.core.estimation.full_set import complete_links
+from inertid_ros.core.estimation.link_records import LinkEstimate, LinkOutput
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_full_set import complete_links
-from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.link_records import LinkEstimate, LinkOutput
-from inertid_ros.core.link_settings_check import check_links_settings
 from inertid_ros.core.records import FloatArray, JointBlock
-from inertid_ros.core.settings import Settings
+from inertid_ros.core.settings.links_check import check_links_settings
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.static_poses import read_static_file
 from inertid_ros.ros.chain_session import ChainSession
 from inertid_ros.ros.decode import wrench_decoder
 from inertid_ros.ros.node_health import NodeHealth
 from inertid_ros.ros.robot_source import SOURCE, RobotSource
 from inertid_ros.ros.saving import Usage, make_links_provenance, save_links
-from inertid_ros.static_file import read_static_file
 
 
 class LinkSession(ChainSession):

@@ -8,8 +8,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from visualization_msgs.msg import MarkerArray
 
-from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.link_records import LinkOutput
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.link_records import LinkOutput
 from inertid_ros.core.load_chain import LoadEstimate, LoadOutput
 from inertid_ros.core.records import FloatArray
 from inertid_ros.ros.encode import EffortEncoder, WrenchEncoder

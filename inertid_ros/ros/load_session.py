@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentifiedError, RobotDescriptionError
-from inertid_ros.core.inertial import PARAMETER_NAMES
+from inertid_ros.core.estimation.parameter_state import judge_parameters
 from inertid_ros.core.load_chain import LoadChain, LoadEstimate, LoadOutput
-from inertid_ros.core.parameter_state import judge_parameters
 from inertid_ros.core.records import JointBlock
-from inertid_ros.core.settings import Settings
-from inertid_ros.core.tool import Tool
-from inertid_ros.estimate_file import read_tool
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.load_estimate import read_tool
 from inertid_ros.ros.chain_session import ChainSession
 from inertid_ros.ros.decode import wrench_decoder
 from inertid_ros.ros.messages import is_publishable

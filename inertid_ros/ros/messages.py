@@ -8,9 +8,9 @@ from geometry_msgs.msg import InertiaStamped
 from numpy.typing import NDArray
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
-from inertid_ros.core.body import RigidBodyEstimate, describe_body
-from inertid_ros.core.inertial import INERTIA_INDEX, PARAMETER_NAMES
 from inertid_ros.core.load_chain import LoadEstimate
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
+from inertid_ros.core.rigid_body.inertial import INERTIA_INDEX, PARAMETER_NAMES
 
 _SECOND = 1_000_000_000
 

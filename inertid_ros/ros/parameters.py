@@ -11,9 +11,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.link_settings_check import check_links_settings
-from inertid_ros.core.settings import LinksSettings, SettingInfo, Settings, iterate_settings
-from inertid_ros.setting_changes import FIXED
+from inertid_ros.core.settings.changes import FIXED
+from inertid_ros.core.settings.links_check import check_links_settings
+from inertid_ros.core.settings.settings import LinksSettings, SettingInfo, Settings, iterate_settings
 
 _KNOWN = {info.name: info for info in iterate_settings()}
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service", "qos_overrides.")

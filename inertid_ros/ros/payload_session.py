@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from inertid_ros.arm_file import read_arm
 from inertid_ros.core.errors import InertidError, NotIdentifiedError, SettingError
-from inertid_ros.core.link_records import LinkOutput
-from inertid_ros.core.link_settings_check import check_links_settings
+from inertid_ros.core.estimation.link_records import LinkOutput
 from inertid_ros.core.load_chain import LoadEstimate
 from inertid_ros.core.payload_chain import IdentifiedArm, PayloadChain
 from inertid_ros.core.records import JointBlock
-from inertid_ros.core.settings import Settings
+from inertid_ros.core.settings.links_check import check_links_settings
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.arm import read_arm
 from inertid_ros.ros.chain_session import ChainSession
 from inertid_ros.ros.messages import is_publishable
 from inertid_ros.ros.node_health import NodeHealth

@@ -9,9 +9,8 @@ from dataclasses import replace
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 
-from inertid_ros.core.convention import Finding
+from inertid_ros.core.checks.wrench_convention import Finding
 from inertid_ros.core.health import HealthItem
-from inertid_ros.number_text import format_count
 from inertid_ros.ros.diagnostics import diagnostics_message, input_status, load_status
 from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.input_watch import InputWatch
@@ -20,6 +19,7 @@ from inertid_ros.ros.log import log_at
 from inertid_ros.ros.messages import known_body
 from inertid_ros.ros.node_health import NodeHealth
 from inertid_ros.ros.trouble import TroubleWatch
+from inertid_ros.text.numbers import format_count
 
 
 class Report:

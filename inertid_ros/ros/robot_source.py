@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from inertid_ros.core.errors import RobotDescriptionError
-from inertid_ros.core.robot import Robot
+from inertid_ros.core.robot.robot import Robot
 from inertid_ros.ros.node_health import NodeHealth
 
 SOURCE = "robot_description"

@@ -6,13 +6,13 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from inertid_ros.core.link_records import LinkEstimate
+from inertid_ros.core.estimation.link_records import LinkEstimate
 from inertid_ros.core.load_chain import LoadEstimate, LoadOutput
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.settings import Settings
-from inertid_ros.core.tool import Tool
-from inertid_ros.estimate_file import Provenance, SavedEstimate, write_estimate, write_tool
-from inertid_ros.links_file import LinksProvenance, collect_links, write_links
+from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.links_estimate import LinksProvenance, collect_links, write_links
+from inertid_ros.files.load_estimate import Provenance, SavedEstimate, write_estimate, write_tool
 
 LOAD_FILE = "inertid_load.yaml"
 LINKS_FILE = "inertid_links.yaml"

@@ -8,10 +8,10 @@ import numpy as np
 import pinocchio as pin
 
 from inertid_ros.core.errors import SettingError, UnknownFrameError, UnsupportedJointError
-from inertid_ros.core.inertial import INERTIA_INDEX
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.sim.motion import JointPath
+from inertid_ros.core.rigid_body.inertial import INERTIA_INDEX
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.motions.motion import JointPath
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.sim.motion import JointPath
+from inertid_ros.motions.motion import JointPath
 from inertid_ros.sim.per_joint import PerJoint, spread_over_joints
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.inertial import from_pinocchio, to_pinocchio
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
+from inertid_ros.core.rigid_body.inertial import from_pinocchio, to_pinocchio
+from inertid_ros.core.robot.robot import Robot
 
 
 def links_of(robot: Robot) -> FloatArray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.inertial import PARAMETER_NAMES
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 
 ESTIMATED = (
     ({"mcx2": 1.0}, -0.1591),

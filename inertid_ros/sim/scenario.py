@@ -9,15 +9,15 @@ import numpy as np
 
 from inertid_ros.core.errors import FileAccessError, SettingError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.share import share_path
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.motion import Hold, Motion, Repeat, Sequence, round_trip, there_and_back, with_rest
+from inertid_ros.motions.multisine import JointLimits, Multisine
+from inertid_ros.motions.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move
 from inertid_ros.sim.friction import JointFriction
 from inertid_ros.sim.links import links_of
-from inertid_ros.sim.loads import load_from_yaml
-from inertid_ros.sim.motion import Hold, Motion, Repeat, Sequence, round_trip, there_and_back, with_rest
-from inertid_ros.sim.multisine import JointLimits, Multisine
 from inertid_ros.sim.paper_links import paper_ddarm_links
-from inertid_ros.sim.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move
 from inertid_ros.sim.scenario_settings import ScenarioSettings
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.settings import iterate_settings, setting
+from inertid_ros.core.settings.settings import iterate_settings, setting
 from inertid_ros.sim.sensors import PUMA_ENCODER_RESOLUTION
 
 

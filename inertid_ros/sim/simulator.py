@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
-from inertid_ros.core.robot import Robot
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.motions.motion import JointPath, Motion
 from inertid_ros.sim.dynamics import ArmDynamics, FrameMotion, load_wrench, move_wrench_to_root
 from inertid_ros.sim.friction import JointFriction
 from inertid_ros.sim.links import with_links
 from inertid_ros.sim.load_schedule import NO_LOAD, LoadSchedule
-from inertid_ros.sim.motion import JointPath, Motion
 from inertid_ros.sim.noise import NoiseStream
 from inertid_ros.sim.readings import JointSensors, WrenchSensor
 from inertid_ros.sim.sampling import SampleClock, Samples

@@ -7,12 +7,12 @@ import pinocchio as pin
 import pytest
 from support.random_robots import make_random_tree
 
-from inertid_ros.core.arm_model import ArmModel
-from inertid_ros.core.arm_regressor import ArmRegressor
-from inertid_ros.core.inertial import compose, to_pinocchio
+from inertid_ros.core.equations.arm_regressor import ArmRegressor
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.sim.motion import MinimumJerk
+from inertid_ros.core.rigid_body.inertial import compose, to_pinocchio
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.motions.motion import MinimumJerk
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 

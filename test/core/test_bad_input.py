@@ -10,7 +10,7 @@ from support.chain import BAR, PUMA, drive, make_chain, puma_motion, simulate_pu
 
 from inertid_ros.core.load_chain import LoadChain, LoadOutput
 from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
-from inertid_ros.core.robot import Robot
+from inertid_ros.core.robot.robot import Robot
 
 Spoil = Callable[[JointBlock, WrenchBlock], tuple[list[JointBlock], list[WrenchBlock]]]
 SECOND = 1_000_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.base_parameters import find_base_parameters, format_combination
+from inertid_ros.core.equations.base_parameters import find_base_parameters, format_combination
 from inertid_ros.core.errors import RankError
 from inertid_ros.core.records import FloatArray
 

@@ -6,15 +6,15 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from inertid_ros.core.body import (
+from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rigid_body.description import (
     RigidBodyEstimate,
     describe_body,
     differentiate_com,
     differentiate_inertia,
     find_principal_axes,
 )
-from inertid_ros.core.inertial import compose, decompose
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rigid_body.inertial import compose, decompose
 
 ROTATION = np.asarray(pin.exp3(np.array([0.4, -0.9, 0.6])))
 COM = np.array([0.05, -0.12, 0.2])

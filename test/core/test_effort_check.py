@@ -6,11 +6,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from inertid_ros.core.arm_model import ArmModel
-from inertid_ros.core.effort_check import EffortCheck
+from inertid_ros.core.checks.effort_convention import EffortCheck
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.share import share_path
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.files.share import share_path
 
 GRAVITY = np.array([0.0, 0.0, -9.80665])
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from support.chain import DDARM
 
-from inertid_ros.core.arm_model import ArmModel
-from inertid_ros.core.effort_input import EffortInput
-from inertid_ros.core.effort_streams import EffortStreams
 from inertid_ros.core.health import Health
+from inertid_ros.core.input.effort_streams import EffortStreams
+from inertid_ros.core.input.efforts import EffortInput
 from inertid_ros.core.records import FloatArray, JointBlock
-from inertid_ros.core.robot import Robot
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
 
 ARM = ArmModel.of(Robot.from_urdf(DDARM), np.array([0.0, 0.0, -9.8]))
 SECOND = 1_000_000_000

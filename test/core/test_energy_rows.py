@@ -10,14 +10,14 @@ import pytest
 from support.chain import DDARM
 from support.random_robots import make_random_urdf
 
-from inertid_ros.core.arm_model import ArmModel
-from inertid_ros.core.energy_check import EnergyCheck
-from inertid_ros.core.energy_rows import EnergyRows, EnergyWindows
+from inertid_ros.core.checks.energy_balance import EnergyCheck
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.sim.motion import Motion
-from inertid_ros.sim.multisine import JointLimits, Multisine
-from inertid_ros.sim.paper_moves import paper_ddarm_link_moves
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.rows.energy_rows import EnergyRows, EnergyWindows
+from inertid_ros.motions.motion import Motion
+from inertid_ros.motions.multisine import JointLimits, Multisine
+from inertid_ros.motions.paper_moves import paper_ddarm_link_moves
 
 GRAVITY = np.array([0.5, -1.0, -9.7])
 COULOMB_VELOCITY = 0.02

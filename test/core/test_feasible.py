@@ -8,8 +8,9 @@ import pytest
 from scipy.optimize import least_squares
 
 from inertid_ros.core.errors import NotIdentifiedError
-from inertid_ros.core.feasible import MARGIN, TOLERANCE, nearest_feasible
-from inertid_ros.core.inertial import (
+from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rigid_body.feasibility import MARGIN, TOLERANCE, nearest_feasible
+from inertid_ros.core.rigid_body.inertial import (
     compose,
     decompose,
     from_pinocchio,
@@ -17,7 +18,6 @@ from inertid_ros.core.inertial import (
     is_feasible,
     pseudo_inertia,
 )
-from inertid_ros.core.records import FloatArray
 
 PAPER_FROM_PINOCCHIO = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.filter_cascade import FilterCascade
-from inertid_ros.core.lowpass import LowPass
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rows.filter_cascade import FilterCascade
+from inertid_ros.core.rows.lowpass import LowPass
 
 CUTOFFS = (30.0, 50.0)
 CHANNELS = 5

@@ -7,15 +7,15 @@ import pinocchio as pin
 import pytest
 from support.random_robots import make_chain, make_random_tree
 
-from inertid_ros.core.arm_model import ArmModel
-from inertid_ros.core.base_parameters import BaseParameters
-from inertid_ros.core.identifiability import find_identifiable
-from inertid_ros.core.inertial import pinocchio_columns
-from inertid_ros.core.link_unknowns import SOURCES
+from inertid_ros.core.equations.base_parameters import BaseParameters
+from inertid_ros.core.equations.identifiability import find_identifiable
+from inertid_ros.core.equations.simulated_regressor import draw_states, simulate_regressor
+from inertid_ros.core.equations.unknowns import SOURCES
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.simulated_regressor import draw_states, simulate_regressor
-from inertid_ros.share import share_path
+from inertid_ros.core.rigid_body.inertial import pinocchio_columns
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.files.share import share_path
 
 DOWN = np.array([0.0, 0.0, -9.80665])
 TILTED = np.array([3.0, 4.0, -8.0])

@@ -6,9 +6,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from inertid_ros.core import inertial
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rigid_body import inertial
 
 
 def random_points(generator: np.random.Generator) -> tuple[FloatArray, FloatArray]:

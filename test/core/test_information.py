@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.information import SquareRootInformation
+from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.records import FloatArray
 
 

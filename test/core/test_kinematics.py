@@ -7,8 +7,8 @@ import pinocchio as pin
 import pytest
 from support.random_robots import make_random_urdf
 
-from inertid_ros.core.kinematics import SensorKinematics
-from inertid_ros.core.robot import Robot
+from inertid_ros.core.robot.kinematics import SensorKinematics
+from inertid_ros.core.robot.robot import Robot
 
 GRAVITY = np.array([1.0, -2.0, -9.5])
 

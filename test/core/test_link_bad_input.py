@@ -23,8 +23,8 @@ from support.link_chain import (
     true_values,
 )
 
+from inertid_ros.core.estimation.link_records import LinkEstimate, LinkOutput
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_records import LinkEstimate, LinkOutput
 from inertid_ros.core.records import FloatArray, JointBlock
 from inertid_ros.sim.simulator import Simulator
 

@@ -24,10 +24,10 @@ from support.link_chain import (
 )
 
 from inertid_ros.core.errors import RobotDescriptionError, SettingError, UnsupportedJointError
+from inertid_ros.core.estimation.link_records import LinkOutput
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_records import LinkOutput
+from inertid_ros.motions.motion import Hold, MinimumJerk, Sequence
 from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.motion import Hold, MinimumJerk, Sequence
 from inertid_ros.sim.scenario import build_simulator, read_urdf
 from inertid_ros.sim.scenario_settings import ScenarioSettings
 from inertid_ros.sim.sensors import SensorModel

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from inertid_ros.core.estimation.link_records import LinkEstimate, LinkOutput
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_records import LinkEstimate, LinkOutput
 from inertid_ros.core.records import JointBlock
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import Settings
-from inertid_ros.share import share_path
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.multisine import JointLimits, Multisine
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.inertial import is_feasible
+from inertid_ros.core.estimation.full_set import complete_by_ridge, complete_links
+from inertid_ros.core.estimation.link_records import LinkEstimate
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_full_set import complete_by_ridge, complete_links
-from inertid_ros.core.link_records import LinkEstimate
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import Settings
-from inertid_ros.share import share_path
+from inertid_ros.core.rigid_body.inertial import is_feasible
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.multisine import JointLimits, Multisine
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 

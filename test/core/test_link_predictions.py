@@ -7,15 +7,15 @@ import pinocchio as pin
 import pytest
 from support.random_robots import make_random_tree
 
-from inertid_ros.core.alignment import Stretch
-from inertid_ros.core.arm_model import ArmModel
-from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.link_rows import LinkRows
-from inertid_ros.core.link_rows_differentiated import DifferentiatedLinkRows
-from inertid_ros.core.link_rows_filtered import FilteredLinkRows
-from inertid_ros.core.link_unknowns import LinkUnknowns
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.equations.unknowns import LinkUnknowns
+from inertid_ros.core.input.synchroniser import Stretch
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.rows.link_rows import LinkRows
+from inertid_ros.core.rows.link_rows_differentiated import DifferentiatedLinkRows
+from inertid_ros.core.rows.link_rows_filtered import FilteredLinkRows
 
 GRAVITY = np.array([1.0, 2.0, -9.0])
 

@@ -11,10 +11,11 @@ import pytest
 from scipy.optimize import least_squares, minimize
 from support.random_robots import make_random_urdf
 
-from inertid_ros.core.arm_model import ArmModel
 from inertid_ros.core.errors import NotIdentifiedError
-from inertid_ros.core.feasible import TOLERANCE
-from inertid_ros.core.inertial import (
+from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rigid_body.feasibility import TOLERANCE
+from inertid_ros.core.rigid_body.feasible_links import make_plausible, nearest_feasible_links, solve_by_ridge
+from inertid_ros.core.rigid_body.inertial import (
     compose,
     decompose,
     from_pinocchio,
@@ -22,9 +23,8 @@ from inertid_ros.core.inertial import (
     is_feasible,
     pseudo_inertia,
 )
-from inertid_ros.core.link_solutions import make_plausible, nearest_feasible_links, solve_by_ridge
-from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
 
 URDFS = Path(__file__).parents[2] / "urdf"
 GRAVITY = np.array([0.0, 0.0, -9.81])

@@ -17,7 +17,7 @@ from support.chain import (
 from inertid_ros.core.errors import NotIdentifiedError, UnknownFrameError
 from inertid_ros.core.load_chain import LoadChain
 from inertid_ros.core.records import FloatArray
-from inertid_ros.sim.motion import Hold, Sequence
+from inertid_ros.motions.motion import Hold, Sequence
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 

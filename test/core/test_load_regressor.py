@@ -6,8 +6,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from inertid_ros.core.inertial import compose, to_pinocchio
-from inertid_ros.core.load_regressor import build_prediction_map, build_regressor, compute_products
+from inertid_ros.core.equations.load_regressor import build_prediction_map, build_regressor, compute_products
+from inertid_ros.core.rigid_body.inertial import compose, to_pinocchio
 
 
 @pytest.mark.parametrize("seed", range(5))

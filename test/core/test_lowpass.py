@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from inertid_ros.core.lowpass import LowPass, filter_block
+from inertid_ros.core.rows.lowpass import LowPass, filter_block
 
 
 def test_follows_the_differential_equation_on_irregular_steps() -> None:

@@ -9,15 +9,15 @@ import pytest
 from support.recordings import read_joint_recording
 
 from inertid_ros.core.errors import SettingError, UnknownFrameError, UnsupportedJointError
-from inertid_ros.core.inertial import compose
 from inertid_ros.core.link_chain import LinkChain
 from inertid_ros.core.payload_chain import IdentifiedArm, PayloadChain
 from inertid_ros.core.records import FloatArray, JointBlock
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import Settings
-from inertid_ros.share import share_path
+from inertid_ros.core.rigid_body.inertial import compose
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.multisine import JointLimits, Multisine
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 

@@ -7,8 +7,8 @@ import pytest
 from support.recordings import read_load_recording
 
 from inertid_ros.core.load_chain import LoadChain, LoadEstimate
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LoadSettings, Settings
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LoadSettings, Settings
 
 LOCAL_GRAVITY = 9.82085
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
-from inertid_ros.core.rest_poses import RestPoseFinder
-from inertid_ros.sim.motion import Hold, MinimumJerk, Sequence
+from inertid_ros.core.static.rest_poses import RestPoseFinder
+from inertid_ros.motions.motion import Hold, MinimumJerk, Sequence
 
 NAMES = ("a", "b")
 POSES = np.array([[0.0, 0.0], [1.0, -0.5], [0.3, 0.3]])

@@ -6,7 +6,7 @@ import pytest
 from support.random_robots import make_random_urdf
 
 from inertid_ros.core.errors import RobotDescriptionError, UnknownFrameError, UnsupportedJointError
-from inertid_ros.core.robot import Robot
+from inertid_ros.core.robot.robot import Robot
 
 
 def test_only_joints_on_the_way_to_the_frame_are_kept() -> None:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.settings import Settings, iterate_settings
+from inertid_ros.core.settings.settings import Settings, iterate_settings
 
 
 def test_every_parameter_is_described_and_its_default_is_allowed() -> None:

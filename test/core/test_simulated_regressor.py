@@ -7,11 +7,11 @@ import pinocchio as pin
 import pytest
 from support.random_robots import make_chain, make_random_tree
 
-from inertid_ros.core.arm_model import ArmModel
-from inertid_ros.core.inertial import compose, to_pinocchio
+from inertid_ros.core.equations.simulated_regressor import draw_states, simulate_regressor, square_up
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.simulated_regressor import draw_states, simulate_regressor, square_up
+from inertid_ros.core.rigid_body.inertial import compose, to_pinocchio
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
 
 GRAVITY = np.array([2.0, -3.0, -9.0])
 

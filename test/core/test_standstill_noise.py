@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from inertid_ros.core.estimation.standstill_noise import UNCALIBRATED_FORCE, UNCALIBRATED_TORQUE, StandstillNoise
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.standstill_noise import UNCALIBRATED_FORCE, UNCALIBRATED_TORQUE, StandstillNoise
 
 RATE = 200.0
 

@@ -20,13 +20,13 @@ from west_puma260 import (
     true_loads,
 )
 
-from inertid_ros.core.arm_model import ArmModel
 from inertid_ros.core.errors import NotIdentifiedError, RobotDescriptionError
-from inertid_ros.core.inertial import from_pinocchio
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.static_model import StaticModel, gravity_from_forces
-from inertid_ros.core.static_reactions import (
+from inertid_ros.core.rigid_body.inertial import from_pinocchio
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.static.gravity_model import StaticModel, gravity_from_forces
+from inertid_ros.core.static.reactions import (
     StaticPoses,
     find_combinations,
     label_directions,

@@ -8,12 +8,12 @@ import pytest
 from inertid_ros.core.errors import RobotDescriptionError, SettingError
 from inertid_ros.core.link_chain import LinkChain
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import Settings
-from inertid_ros.core.static_wrench import FAR, StaticWrench
-from inertid_ros.share import share_path
-from inertid_ros.sim.motion import Hold
-from inertid_ros.sim.multisine import JointLimits, Multisine
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.core.static.baseline import FAR, StaticWrench
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.motion import Hold
+from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.inertial import compose, decompose, from_pinocchio, to_pinocchio
-from inertid_ros.core.tool import Tool, subtract
+from inertid_ros.core.rigid_body.inertial import compose, decompose, from_pinocchio, to_pinocchio
+from inertid_ros.core.rigid_body.tool import Tool, subtract
 
 
 def test_load_is_what_pinocchio_adds_to_the_tool() -> None:

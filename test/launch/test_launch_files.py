@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from inertid_ros.core.link_settings_check import check_links_settings
-from inertid_ros.offline.parameter_file import read_settings
+from inertid_ros.core.settings.links_check import check_links_settings
+from inertid_ros.files.parameters import read_settings
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "launch").glob("*.launch.py"))

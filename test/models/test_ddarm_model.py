@@ -7,9 +7,9 @@ import pinocchio as pin
 import pytest
 from numpy.typing import NDArray
 
-from inertid_ros.core.inertial import PARAMETER_NAMES, from_pinocchio
-from inertid_ros.share import share_path
-from inertid_ros.sim.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, from_pinocchio
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move
 
 GRAVITY = 9.80665
 UPPER_ARM = 0.45  # l2 of the paper

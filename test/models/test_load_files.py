@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import yaml
 
-from inertid_ros.share import share_path
+from inertid_ros.files.share import share_path
 
 FILES = sorted(share_path("config", "loads").glob("*.yaml"))
 INCH = 0.0254

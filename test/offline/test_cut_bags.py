@@ -13,12 +13,12 @@ from rosbags.rosbag2 import CompressionMode, StoragePlugin
 from support.bags import find_storage, puma_messages, write_bag
 from support.chain import PUMA
 
+from inertid_ros.bags.bag import Bag
 from inertid_ros.cli.main import main
 from inertid_ros.core.errors import RecordingError
-from inertid_ros.core.settings import LoadSettings, Settings
-from inertid_ros.offline.bag_reader import Bag
-from inertid_ros.offline.plan import Plan
-from inertid_ros.offline.replay import replay_bags
+from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.replay import replay_bags
 
 PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor")), description=PUMA)
 SECONDS = 3.0

@@ -11,11 +11,11 @@ import pytest
 from support.bags import puma_messages, write_bag
 from support.link_bags import BY_BOTH, ddarm_messages, simulate_ddarm
 
-from inertid_ros.core.inertial import PARAMETER_NAMES
-from inertid_ros.core.settings import LoadSettings, Settings
-from inertid_ros.offline.estimate_json import read_document, read_settings_of, read_topics_of, read_unknowns
-from inertid_ros.offline.plan import Plan
-from inertid_ros.offline.recordings import find_recordings, replay_recordings
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.files.estimate_json import read_document, read_settings_of, read_topics_of, read_unknowns
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.recordings import find_recordings, replay_recordings
 
 SCHEMA = (Path(__file__).parents[2] / "docs" / "estimate_schema.md").read_text(encoding="utf-8")
 FREE = {"settings", "versions", "health", "units"}

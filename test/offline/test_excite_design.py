@@ -13,15 +13,15 @@ from support.chain import BAR, PUMA, drive, make_chain, simulate_puma
 from inertid_ros.cli.excite_load import make_load_table
 from inertid_ros.core.errors import FileFormatError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LoadSettings
-from inertid_ros.offline.excite.design import MotionSearch
-from inertid_ros.offline.excite.load_information import LoadInformation, WrenchNoise
-from inertid_ros.offline.excite.motion_limits import TIME_TO_SPEED, MotionLimits, read_limits
-from inertid_ros.offline.excite.reference import LOAD_MOVES, make_reference
-from inertid_ros.sim.motion import Motion, with_rest
-from inertid_ros.sim.paper_moves import paper_puma_move
-from inertid_ros.sim.windowed_sines import WindowedSines
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LoadSettings
+from inertid_ros.motions.design.design import MotionSearch
+from inertid_ros.motions.design.load_information import LoadInformation, WrenchNoise
+from inertid_ros.motions.design.motion_limits import TIME_TO_SPEED, MotionLimits, read_limits
+from inertid_ros.motions.design.reference import LOAD_MOVES, make_reference
+from inertid_ros.motions.motion import Motion, with_rest
+from inertid_ros.motions.paper_moves import paper_puma_move
+from inertid_ros.motions.windowed_sines import WindowedSines
 
 PATH = Robot.from_urdf(PUMA).path_to("ft_sensor")
 GRAVITY = np.array([0.0, 0.0, -9.80665])

@@ -7,16 +7,16 @@ import pinocchio as pin
 import pytest
 from support.chain import BAR, PUMA, drive, make_chain, simulate_puma
 
-from inertid_ros.core.inertial import to_pinocchio
-from inertid_ros.core.kinematics import SensorKinematics
-from inertid_ros.core.load_regressor import build_regressor
-from inertid_ros.core.load_trial import PRIOR_BIAS, PRIOR_LOAD
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LoadSettings
-from inertid_ros.offline.excite.load_information import LoadInformation, WrenchNoise
-from inertid_ros.offline.excite.motion_information import filter_ramps, filter_ramps_back
-from inertid_ros.sim.motion import JointPath, with_rest
-from inertid_ros.sim.paper_moves import paper_puma_move
+from inertid_ros.core.equations.load_regressor import build_regressor
+from inertid_ros.core.estimation.load_trial import PRIOR_BIAS, PRIOR_LOAD
+from inertid_ros.core.rigid_body.inertial import to_pinocchio
+from inertid_ros.core.robot.kinematics import SensorKinematics
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LoadSettings
+from inertid_ros.motions.design.load_information import LoadInformation, WrenchNoise
+from inertid_ros.motions.design.motion_information import filter_ramps, filter_ramps_back
+from inertid_ros.motions.motion import JointPath, with_rest
+from inertid_ros.motions.paper_moves import paper_puma_move
 
 PATH = Robot.from_urdf(PUMA).path_to("ft_sensor")
 GRAVITY = np.array([0.0, 0.0, -9.80665])

@@ -9,26 +9,26 @@ import pinocchio as pin
 import pytest
 
 from inertid_ros.cli.excite_links import make_links_table
-from inertid_ros.core.inertial import from_pinocchio
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.link_records import LinkEstimate
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.link_records import LinkEstimate
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LinksSettings, Settings
-from inertid_ros.offline.excite.candidate import CandidateSpace
-from inertid_ros.offline.excite.design import MotionSearch
-from inertid_ros.offline.excite.link_information import BASE_NOISE, NOISE_SHARE, LinkInformation, assume_noise
-from inertid_ros.offline.excite.load_information import WrenchNoise
-from inertid_ros.offline.excite.motion_limits import read_limits
-from inertid_ros.offline.excite.reference import LINK_MOVES, make_reference
-from inertid_ros.share import share_path
+from inertid_ros.core.rigid_body.inertial import from_pinocchio
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LinksSettings, Settings
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.design.candidate import CandidateSpace
+from inertid_ros.motions.design.design import MotionSearch
+from inertid_ros.motions.design.link_information import BASE_NOISE, NOISE_SHARE, LinkInformation, assume_noise
+from inertid_ros.motions.design.load_information import WrenchNoise
+from inertid_ros.motions.design.motion_limits import read_limits
+from inertid_ros.motions.design.reference import LINK_MOVES, make_reference
+from inertid_ros.motions.motion import JointPath, Motion
+from inertid_ros.motions.paper_moves import paper_ddarm_link_moves
+from inertid_ros.motions.windowed_sines import WindowedSines
 from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.motion import JointPath, Motion
-from inertid_ros.sim.paper_moves import paper_ddarm_link_moves
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
-from inertid_ros.sim.windowed_sines import WindowedSines
 
 DRIVE = JointFriction(viscous_friction=0.5, coulomb_friction=1.0, rotor_inertia=0.1, effort_offset=0.3)
 NOISY_BASE = WrenchNoise(10.0 / 200.0**0.5, 3.0 / 200.0**0.5)

@@ -10,11 +10,11 @@ import pytest
 from rosbags.highlevel import AnyReader
 
 from inertid_ros.cli.main import main
-from inertid_ros.core.link_model import LinkModel
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import Settings
-from inertid_ros.offline.parameter_file import list_settings
-from inertid_ros.share import share_path
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.parameters import list_settings
+from inertid_ros.files.share import share_path
 
 DDARM_FILE = share_path("urdf", "ddarm.urdf")
 QUICK = ("--target", "links", "--candidates", "400", "--duration", "3.9")

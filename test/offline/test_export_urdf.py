@@ -14,20 +14,20 @@ import pytest
 from support.bags import find_storage, text_message, write_bag
 from support.recordings import recording
 
+from inertid_ros.bags.topics import Topics
 from inertid_ros.cli.main import main
-from inertid_ros.core.arm_model import ArmModel
 from inertid_ros.core.errors import FileFormatError, NotIdentifiedError, RobotDescriptionError
-from inertid_ros.core.inertial import PARAMETER_NAMES, decompose, from_pinocchio, is_feasible
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import Settings
-from inertid_ros.offline import export_urdf as module
-from inertid_ros.offline.estimate_json import FORMAT, VERSION, read_document
-from inertid_ros.offline.export_urdf import JointDynamics, export_urdf, read_links
-from inertid_ros.offline.parameter_file import list_settings
-from inertid_ros.offline.provenance import hash_text
-from inertid_ros.offline.topics import Topics
-from inertid_ros.offline.urdf_load import read_inertial
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, decompose, from_pinocchio, is_feasible
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files import export_urdf as module
+from inertid_ros.files.estimate_json import FORMAT, VERSION, read_document
+from inertid_ros.files.export_urdf import JointDynamics, export_urdf, read_links
+from inertid_ros.files.parameters import list_settings
+from inertid_ros.files.provenance import hash_text
+from inertid_ros.files.urdf_load import read_inertial
 
 ROOT = Path(__file__).parents[2]
 GRAVITY = np.array([0.0, 0.0, -9.81])

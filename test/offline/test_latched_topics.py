@@ -9,7 +9,7 @@ from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, Qo
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from inertid_ros.offline.latched_topics import find_latched
+from inertid_ros.bags.latched_topics import find_latched
 
 
 def make_qos(durability: QosDurability) -> Qos:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from support.recordings import recording
 
-from inertid_ros.core.settings import LinksSettings, LoadSettings, Settings
-from inertid_ros.offline.plan import Plan
-from inertid_ros.offline.recordings import find_recordings, replay_recordings
+from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.recordings import find_recordings, replay_recordings
 
 
 @pytest.mark.parametrize(

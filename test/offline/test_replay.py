@@ -17,14 +17,14 @@ from rosbags.rosbag2 import CompressionMode, StoragePlugin
 from support.bags import find_storage, puma_messages, write_bag
 from support.chain import BAR, PUMA, make_chain, puma_motion, simulate_puma
 
+from inertid_ros.bags.bag import Bag
 from inertid_ros.core.load_chain import LoadOutput
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.settings import LoadSettings, Settings
-from inertid_ros.offline.bag_reader import Bag
-from inertid_ros.offline.plan import Plan
-from inertid_ros.offline.recordings import find_recordings, replay_recordings
-from inertid_ros.offline.replay import replay_bags
-from inertid_ros.offline.trace import LoadTrace
+from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.recordings import find_recordings, replay_recordings
+from inertid_ros.replay.replay import replay_bags
+from inertid_ros.replay.trace import LoadTrace
 
 PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load")))
 SECONDS = 8.0

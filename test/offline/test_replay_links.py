@@ -26,17 +26,17 @@ from support.recordings import recording
 
 from inertid_ros.cli.main import main
 from inertid_ros.core.errors import FileFormatError, RecordingError
-from inertid_ros.core.inertial import PARAMETER_NAMES, is_feasible
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LinksSettings, LoadSettings, Settings
-from inertid_ros.offline.estimate_json import read_document
-from inertid_ros.offline.links_json import read_known_arm
-from inertid_ros.offline.plan import Plan
-from inertid_ros.offline.recordings import Outcome, find_recordings, replay_recordings
-from inertid_ros.offline.replay import replay_bags
-from inertid_ros.offline.summary import combine_links
-from inertid_ros.offline.trace import LinkTrace
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, is_feasible
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
+from inertid_ros.files.estimate_json import read_document
+from inertid_ros.files.links_json import read_known_arm
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
+from inertid_ros.replay.replay import replay_bags
+from inertid_ros.replay.summary import combine_links
+from inertid_ros.replay.trace import LinkTrace
 
 SECONDS = 16.0
 BY_NAME = {"effort": BY_EFFORT, "base_wrench": BY_BASE, "both": BY_BOTH}

@@ -11,10 +11,10 @@ from support.bags import puma_messages, write_bag
 from support.chain import BAR
 
 from inertid_ros.cli.main import main
-from inertid_ros.core.settings import LoadSettings, Settings
-from inertid_ros.offline.plan import Plan
-from inertid_ros.offline.recordings import Outcome, find_recordings, replay_recordings
-from inertid_ros.offline.summary import combine_estimates
+from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
+from inertid_ros.replay.summary import combine_estimates
 
 PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load")))
 

@@ -13,9 +13,9 @@ SHORT, LONG = 10.0, 120.0
 REPLAY = """
 import resource, sys
 from pathlib import Path
-from inertid_ros.offline.mcap_writer import McapWriter
-from inertid_ros.offline.plan import Plan
-from inertid_ros.offline.replay import replay_bags
+from inertid_ros.bags.mcap_writer import McapWriter
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.replay import replay_bags
 
 bag, urdf, predictions = map(Path, sys.argv[1:])
 writers = []

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from scipy.signal import welch
 
+from inertid_ros.bags.statistics import TopicWatch
+from inertid_ros.bags.topics import Topics
 from inertid_ros.core.errors import FileFormatError, SettingError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.settings import Settings
-from inertid_ros.offline.envelope import BUCKETS, EnvelopeBuilder
-from inertid_ros.offline.parameter_file import list_settings, read_settings
-from inertid_ros.offline.residual_summary import SEGMENT, HistogramBuilder, ResidualSums, SpectrumBuilder
-from inertid_ros.offline.topic_watch import TopicWatch
-from inertid_ros.offline.topics import Topics
-from inertid_ros.offline.trace_builder import TimeAxis
-from inertid_ros.share import share_path
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.parameters import list_settings, read_settings
+from inertid_ros.files.share import share_path
+from inertid_ros.replay.envelope import BUCKETS, EnvelopeBuilder
+from inertid_ros.replay.residual_summary import SEGMENT, HistogramBuilder, ResidualSums, SpectrumBuilder
+from inertid_ros.replay.trace_builder import TimeAxis
 
 
 def make_signal(count: int, seed: int = 3) -> tuple[FloatArray, FloatArray]:

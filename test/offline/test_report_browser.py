@@ -8,8 +8,8 @@ from pathlib import Path
 from support.browser import load
 from support.report_traces import puma_trace
 
-from inertid_ros.offline.report import write_report
-from inertid_ros.offline.trace import Traces
+from inertid_ros.replay.trace import Traces
+from inertid_ros.report import write_report
 
 PLOTS = ("body", "convergence", "states", "deviations", "wrenches", "residual", "spectrum", "distribution")
 

@@ -9,14 +9,15 @@ import pytest
 from scipy.stats import norm
 from support.report_traces import puma_trace
 
-from inertid_ros.core.inertial import PARAMETER_NAMES
-from inertid_ros.offline.known_body import find_body
-from inertid_ros.offline.report.body_view import draw_body, ellipsoid_points
-from inertid_ros.offline.report.convergence import draw_convergence, find_range, outline
-from inertid_ros.offline.report.drawing import MOST_EVENTS, event_markers, mark_events, zigzag
-from inertid_ros.offline.report.excitation import draw_deviations, draw_states
-from inertid_ros.offline.report.signal_view import view_load
-from inertid_ros.offline.report.signals import (
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.files.known_body import find_body
+from inertid_ros.replay.trace import Envelope, LoadTrace, TraceEvent
+from inertid_ros.report.body_view import draw_body, ellipsoid_points
+from inertid_ros.report.convergence import draw_convergence, find_range, outline
+from inertid_ros.report.drawing import MOST_EVENTS, event_markers, mark_events, zigzag
+from inertid_ros.report.excitation import draw_deviations, draw_states
+from inertid_ros.report.signal_view import view_load
+from inertid_ros.report.signals import (
     MOST_BUCKETS,
     bucket_factor,
     draw_distribution,
@@ -26,7 +27,6 @@ from inertid_ros.offline.report.signals import (
     find_spread,
     merge_buckets,
 )
-from inertid_ros.offline.trace import Envelope, LoadTrace, TraceEvent
 
 
 def test_every_parameter_has_its_estimate_and_band() -> None:

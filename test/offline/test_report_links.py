@@ -14,23 +14,23 @@ from support.chain import DDARM
 from support.link_bags import BY_EFFORT, simulate_ddarm
 from support.report_traces import puma_trace
 
+from inertid_ros.bags.topics import Topics
 from inertid_ros.core.records import JointBlock
-from inertid_ros.core.robot import Robot
-from inertid_ros.offline.estimate_json import make_document, write_json
-from inertid_ros.offline.link_replay import LinkReplay
-from inertid_ros.offline.plan import Plan
-from inertid_ros.offline.plot_links import draw_links, read_plotted_links
-from inertid_ros.offline.report import write_report
-from inertid_ros.offline.report.link_convergence import draw_link_states, iterate_convergence, list_names
-from inertid_ros.offline.report.link_verdict import find_fit, find_unmoved, judge_arm
-from inertid_ros.offline.report.page import make_page
-from inertid_ros.offline.report.signal_view import view_links
-from inertid_ros.offline.report.signals import draw_distribution, draw_residual, draw_signals, draw_spectrum
-from inertid_ros.offline.summary import Summary
-from inertid_ros.offline.topics import Topics
-from inertid_ros.offline.trace import LinkTrace, Origin, Trace, Traces
-from inertid_ros.sim.motion import JointPath, Motion, Repeat, round_trip
-from inertid_ros.sim.paper_moves import paper_ddarm_link_moves
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.files.estimate_json import make_document, write_json
+from inertid_ros.motions.motion import JointPath, Motion, Repeat, round_trip
+from inertid_ros.motions.paper_moves import paper_ddarm_link_moves
+from inertid_ros.replay.link_replay import LinkReplay
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.summary import Summary
+from inertid_ros.replay.trace import LinkTrace, Origin, Trace, Traces
+from inertid_ros.report import write_report
+from inertid_ros.report.link_convergence import draw_link_states, iterate_convergence, list_names
+from inertid_ros.report.link_verdict import find_fit, find_unmoved, judge_arm
+from inertid_ros.report.page import make_page
+from inertid_ros.report.plot_links import draw_links, read_plotted_links
+from inertid_ros.report.signal_view import view_links
+from inertid_ros.report.signals import draw_distribution, draw_residual, draw_signals, draw_spectrum
 
 
 def make_trace(block: JointBlock) -> LinkTrace:
@@ -157,7 +157,7 @@ def test_page_escapes_names_and_is_bounded() -> None:
 
 
 def test_picture_has_every_parameter_and_channel(tmp_path: Path) -> None:
-    from inertid_ros.offline.estimate_json import read_document
+    from inertid_ros.files.estimate_json import read_document
 
     summary = Summary.from_traces(Traces(None, moving()))
     path = tmp_path / "estimate.json"

@@ -13,11 +13,11 @@ from support.report_traces import puma_trace
 
 from inertid_ros.core.errors import FileAccessError
 from inertid_ros.core.health import HealthItem
-from inertid_ros.core.settings import iterate_settings
-from inertid_ros.offline.report import write_report
-from inertid_ros.offline.report.markup import Html, bullets, element, table
-from inertid_ros.offline.report.page import make_page
-from inertid_ros.offline.trace import LoadTrace, TraceEvent, Traces
+from inertid_ros.core.settings.settings import iterate_settings
+from inertid_ros.replay.trace import LoadTrace, TraceEvent, Traces
+from inertid_ros.report import write_report
+from inertid_ros.report.markup import Html, bullets, element, table
+from inertid_ros.report.page import make_page
 
 NASTY = "<script>alert('x')</script>&\"</td>"
 PLOTS = ("body", "convergence", "states", "deviations", "wrenches", "residual", "spectrum", "distribution")

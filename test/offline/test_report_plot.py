@@ -12,9 +12,9 @@ from support.report_traces import puma_trace
 
 from inertid_ros.cli.main import main
 from inertid_ros.core.load_chain import LoadEstimate
-from inertid_ros.estimate_file import Provenance, SavedEstimate, write_estimate
-from inertid_ros.offline.estimate_json import FORMAT, VERSION, format_json, list_load
-from inertid_ros.offline.plot import outline, read_any_estimate
+from inertid_ros.files.estimate_json import FORMAT, VERSION, format_json, list_load
+from inertid_ros.files.load_estimate import Provenance, SavedEstimate, write_estimate
+from inertid_ros.report.plot import outline, read_any_estimate
 
 
 def write_json_estimate(path: Path, estimate: LoadEstimate) -> Path:

@@ -19,11 +19,11 @@ from support.bags import (
 from support.chain import BAR, PUMA, puma_motion, push_force, simulate_puma
 
 from inertid_ros.cli.main import main
-from inertid_ros.core.inertial import change_frame, compose
-from inertid_ros.offline.plan import Plan
-from inertid_ros.offline.urdf_load import find_urdf_load
-from inertid_ros.offline.validate import prepare
-from inertid_ros.share import share_path
+from inertid_ros.core.rigid_body.inertial import change_frame, compose
+from inertid_ros.files.share import share_path
+from inertid_ros.files.urdf_load import find_urdf_load
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.validate import prepare
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ from support.link_bags import BY_EFFORT, ddarm_messages, simulate_ddarm
 
 from inertid_ros.cli.main import main
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.robot import Robot
-from inertid_ros.offline.estimate_json import read_document
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.files.estimate_json import read_document
 
 PARAMETERS = "inertid: {ros__parameters: {estimators: [links], links: {effort_unit: newton_metre}}}\n"
 

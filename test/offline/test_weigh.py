@@ -12,11 +12,11 @@ from support.bags import joint_messages, text_message, write_bag
 from support.recordings import recording
 
 from inertid_ros.cli.main import main
-from inertid_ros.core.inertial import compose
 from inertid_ros.core.records import FloatArray
-from inertid_ros.share import share_path
+from inertid_ros.core.rigid_body.inertial import compose
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.multisine import JointLimits, Multisine
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 

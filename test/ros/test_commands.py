@@ -11,8 +11,8 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import SetBool, Trigger
 from support.bench import Bench
 
-from inertid_ros.core.inertial import PARAMETER_NAMES
-from inertid_ros.estimate_file import read_estimate, read_tool
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.files.load_estimate import read_estimate, read_tool
 from inertid_ros.sim.scenario import read_load
 
 

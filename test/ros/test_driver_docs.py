@@ -9,10 +9,10 @@ import pytest
 import rclpy
 
 from inertid_ros.cli.main import main
-from inertid_ros.core.settings import iterate_settings
+from inertid_ros.core.settings.settings import iterate_settings
 from inertid_ros.ros.driver_node import SimulatedDriver
-from inertid_ros.sim.scenario_docs import driver_page
 from inertid_ros.sim.scenario_settings import ScenarioSettings
+from inertid_ros.text.driver_docs import driver_page
 
 PAGE = (Path(__file__).parents[2] / "docs" / "simulated_driver.md").read_text(encoding="utf-8")
 

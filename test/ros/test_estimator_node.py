@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from support.bench import Bench
 from visualization_msgs.msg import Marker
 
-from inertid_ros.core.inertial import PARAMETER_NAMES
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.ros.estimator_node import DIAGNOSTICS_PERIOD
 from inertid_ros.sim.scenario import read_load
 

@@ -16,13 +16,13 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from support.bench import START, Bench
 
+from inertid_ros.core.estimation.full_set import complete_links
+from inertid_ros.core.estimation.link_records import LinkOutput
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_full_set import complete_links
-from inertid_ros.core.link_records import LinkOutput
 from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import Settings
-from inertid_ros.links_file import read_links
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.links_estimate import read_links
 from inertid_ros.ros.decode import joint_decoder, wrench_decoder
 from inertid_ros.sim.scenario import read_load, read_urdf
 

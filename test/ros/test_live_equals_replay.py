@@ -15,9 +15,9 @@ from support.bench import Bench
 from support.chain import BAR, puma_motion, simulate_puma
 
 from inertid_ros.core.load_chain import LoadEstimate
-from inertid_ros.core.settings import LoadSettings, Settings
-from inertid_ros.offline.plan import Plan
-from inertid_ros.offline.replay import replay_bags
+from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.replay import replay_bags
 from inertid_ros.ros import inputs
 
 SECONDS = 7.0

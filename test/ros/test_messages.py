@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from visualization_msgs.msg import Marker
 
-from inertid_ros.core.body import describe_body
-from inertid_ros.core.convention import Finding
-from inertid_ros.core.inertial import compose
+from inertid_ros.core.checks.wrench_convention import Finding
 from inertid_ros.core.load_chain import LoadEstimate
-from inertid_ros.number_text import format_estimate, format_parameter
+from inertid_ros.core.rigid_body.description import describe_body
+from inertid_ros.core.rigid_body.inertial import compose
 from inertid_ros.ros.diagnostics import describe_load, load_status
 from inertid_ros.ros.markers import LONGEST_ARROW, MarkerPainter
 from inertid_ros.ros.messages import (
@@ -24,6 +23,7 @@ from inertid_ros.ros.messages import (
     parameters_message,
     stamp_message,
 )
+from inertid_ros.text.numbers import format_estimate, format_parameter
 
 PHI = compose(1.8, np.array([0.005, -0.01, 0.06]), np.diag([0.0244, 0.0007, 0.0242]))
 STANDARD = np.array([1e-3] + [1e-4] * 3 + [2e-4] * 6)

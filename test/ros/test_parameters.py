@@ -10,7 +10,7 @@ from rcl_interfaces.srv import DescribeParameters
 from support.bench import Bench
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.settings import iterate_settings
+from inertid_ros.core.settings.settings import iterate_settings
 from inertid_ros.ros.estimator_node import EstimatorNode
 
 

@@ -12,11 +12,11 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from support.bench import Bench
 
+from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_full_set import complete_links
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import Settings
-from inertid_ros.links_file import LinksProvenance, collect_links, write_links
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.links_estimate import LinksProvenance, collect_links, write_links
 from inertid_ros.sim.scenario import build_simulator, read_load, read_urdf
 from inertid_ros.sim.scenario_settings import ScenarioSettings
 

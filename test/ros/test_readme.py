@@ -9,7 +9,7 @@ import pytest
 from support.bench import Bench
 
 from inertid_ros.cli.main import make_parser
-from inertid_ros.core.settings import iterate_settings
+from inertid_ros.core.settings.settings import iterate_settings
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

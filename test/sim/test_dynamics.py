@@ -7,11 +7,11 @@ import pinocchio as pin
 import pytest
 
 from inertid_ros.core.errors import SettingError, UnknownFrameError
-from inertid_ros.core.inertial import compose, to_pinocchio
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
+from inertid_ros.core.rigid_body.inertial import compose, to_pinocchio
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.motions.motion import Hold, JointPath, MinimumJerk
 from inertid_ros.sim.dynamics import ArmDynamics, load_wrench, move_wrench_to_root
-from inertid_ros.sim.motion import Hold, JointPath, MinimumJerk
 
 TILTED = np.array([1.2, -3.4, -9.0])
 PENDULUM = """

@@ -9,15 +9,15 @@ import pinocchio as pin
 import pytest
 
 from inertid_ros.core.errors import NotIdentifiedError, SettingError
-from inertid_ros.core.inertial import compose, from_pinocchio, to_pinocchio
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot import Robot
-from inertid_ros.share import share_path
+from inertid_ros.core.rigid_body.inertial import compose, from_pinocchio, to_pinocchio
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.motion import Hold, JointPath, MinimumJerk, Motion, with_rest
+from inertid_ros.motions.paper_moves import paper_ddarm_link_moves
 from inertid_ros.sim.friction import JointFriction
 from inertid_ros.sim.links import links_of, with_links
-from inertid_ros.sim.loads import load_from_yaml
-from inertid_ros.sim.motion import Hold, JointPath, MinimumJerk, Motion, with_rest
-from inertid_ros.sim.paper_moves import paper_ddarm_link_moves
 from inertid_ros.sim.sensors import SensorModel, paper_ddarm_link_sensors
 from inertid_ros.sim.simulator import Simulator
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from inertid_ros.core.errors import FileAccessError, FileFormatError, SettingError
-from inertid_ros.core.inertial import decompose
+from inertid_ros.core.rigid_body.inertial import decompose
+from inertid_ros.files.load import load_from_yaml
 from inertid_ros.sim.load_schedule import LoadSchedule
-from inertid_ros.sim.loads import load_from_yaml
 
 FIRST, SECOND = np.arange(1.0, 11.0), np.arange(2.0, 12.0)
 LOADS = Path(__file__).parents[2] / "config" / "loads"

@@ -7,8 +7,8 @@ import pinocchio as pin
 import pytest
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.inertial import PARAMETER_NAMES
-from inertid_ros.core.robot import Robot
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.core.robot.robot import Robot
 from inertid_ros.sim.links import links_of
 from inertid_ros.sim.paper_links import paper_ddarm_links
 from inertid_ros.sim.scenario import build_motion, build_simulator, read_urdf

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.share import share_path
-from inertid_ros.sim.loads import load_from_yaml
-from inertid_ros.sim.paper_moves import paper_puma_move
+from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.paper_moves import paper_puma_move
 from inertid_ros.sim.playback import STRETCH, Playback
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator

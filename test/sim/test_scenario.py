@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from inertid_ros.core.errors import FileAccessError, SettingError
-from inertid_ros.core.robot import Robot
-from inertid_ros.sim.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.motions.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move
 from inertid_ros.sim.scenario import build_friction, build_motion, build_sensors, build_simulator, read_load, read_urdf
 from inertid_ros.sim.scenario_settings import ScenarioSettings
 from inertid_ros.sim.sensors import SensorModel, paper_puma_sensors

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from inertid_ros.core.estimation.load_estimator import Event
 from inertid_ros.core.load_chain import LoadChain, LoadOutput
-from inertid_ros.core.load_estimator import Event
 from inertid_ros.core.records import FloatArray, WrenchBlock
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LoadSettings, Settings
-from inertid_ros.share import share_path
-from inertid_ros.sim.loads import load_from_yaml
-from inertid_ros.sim.motion import Hold, Motion, Sequence
-from inertid_ros.sim.paper_moves import paper_puma_move
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.share import share_path
+from inertid_ros.motions.motion import Hold, Motion, Sequence
+from inertid_ros.motions.paper_moves import paper_puma_move
 from inertid_ros.sim.sensors import SensorModel, paper_puma_sensors
 from inertid_ros.sim.simulator import Simulator
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from inertid_ros.core.estimation.link_records import LinkEstimate, LinkOutput
 from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.link_records import LinkEstimate, LinkOutput
 from inertid_ros.core.records import FloatArray, JointBlock
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LinksSettings, Settings
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LinksSettings, Settings
+from inertid_ros.motions.motion import Motion
+from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.sim.friction import JointFriction
 from inertid_ros.sim.links import links_of
-from inertid_ros.sim.motion import Motion
-from inertid_ros.sim.multisine import JointLimits, Multisine
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator
 from support.chain import DDARM

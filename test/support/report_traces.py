@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 
 from inertid_ros.core.load_chain import LoadChain
-from inertid_ros.core.robot import Robot
-from inertid_ros.core.settings import LoadSettings, Settings
-from inertid_ros.offline.trace import LoadTrace
-from inertid_ros.sim.motion import Hold, Repeat, Sequence, there_and_back
-from inertid_ros.sim.paper_moves import paper_puma_move
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.motions.motion import Hold, Repeat, Sequence, there_and_back
+from inertid_ros.motions.paper_moves import paper_puma_move
+from inertid_ros.replay.trace import LoadTrace
 from support.chain import BAR, make_chain, push_force, simulate_puma
 from support.recordings import read_load_recording
 from support.traces import record_trace

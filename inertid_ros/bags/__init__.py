@@ -1,0 +1,1 @@
+"""Recordings: reading, salvaging and writing bags."""

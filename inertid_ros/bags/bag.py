@@ -1,0 +1,252 @@
+"""Raw messages of a bag, in blocks; damaged bags are read as far as they go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import NamedTuple, Protocol
+
+from rosbags.rosbag2 import Reader
+
+from inertid_ros.bags.salvage import is_short_database, iterate_sqlite_messages, list_sqlite_topics, repair_mcap
+from inertid_ros.bags.topics import TYPES
+from inertid_ros.bags.unpacking import unpack_file, unpack_message
+from inertid_ros.core.errors import RecordingError
+from inertid_ros.files.provenance import hash_file
+from inertid_ros.replay.trace import InputFile
+
+BLOCK = 2000
+"""Messages that are carried through the chain at once."""
+
+_SUFFIXES = (".mcap", ".db3")
+_PACKED = ".zstd"
+
+
+class HasTopic(Protocol):
+    """What a message came on, as far as it matters here."""
+
+    @property
+    def topic(self) -> str:
+        """Name of the topic."""
+
+
+class Source(NamedTuple):
+    """What a message of a damaged database came on."""
+
+    topic: str
+
+
+RawMessage = tuple[HasTopic, int, bytes]
+"""A message as it was recorded: what it came on, time of recording [ns], bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicInfo:
+    """A topic of a bag: its type, and how many messages there are, 0 where that is not known."""
+
+    kind: str
+    count: int
+
+
+class Bag:
+    """A rosbag2 folder, or one file of such a folder. Use it as a context.
+
+    Attributes:
+        path: where it is.
+        topics: by name.
+        start, end: times of recording of the first and after the last message [ns].
+        trouble: what is wrong with the bag, a line each; it grows while messages are read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Name the bag; it is opened on entering."""
+        self.path = path
+        self.topics: dict[str, TopicInfo] = {}
+        self.start = 0
+        self.end = 0
+        self.trouble: list[str] = []
+        self._stack = ExitStack()
+        self._readers: list[Reader] = []
+        self._damaged_databases: list[Path] = []
+        self._is_salvaged = False
+
+    def __enter__(self) -> Bag:
+        """Open it; RecordingError if nothing at all can be read."""
+        try:
+            self._readers = [self._stack.enter_context(Reader(self._unpack()))]
+        except FileNotFoundError:
+            self._stack.close()
+            what = "has no metadata.yaml: name a rosbag2 folder, or its .mcap or .db3 file"
+            problem = what if self.path.exists() else "does not exist: check the path"
+            if not self.path.is_dir() or not self._list_files():
+                raise RecordingError(f"bag '{self.path}' {problem}") from None
+            self._salvage("metadata.yaml is missing")
+        except Exception as error:  # noqa: BLE001 - damaged files make the reader fail in any way
+            self._salvage(_first_line(error))
+        self._describe()
+        if not self.trouble:
+            for path in (path for path in self._list_files() if path.suffix == ".db3" and is_short_database(path)):
+                self.trouble.append(
+                    f"bag '{self.path}' is damaged ({path.name} was cut off): what can be read was used; "
+                    "copy or record it anew"
+                )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self._stack.close()
+
+    def messages(self, topics: Iterable[str], start: float = 0.0, end: float = math.inf) -> Iterator[RawMessage]:
+        """Walk over the messages of some topics in the order of recording, `start` to `end` [s since the first]."""
+        wanted = set(topics)
+        first = None if start <= 0.0 else self.start + round(start * 1e9)
+        last = None if math.isinf(end) else self.start + round(end * 1e9)
+        streams: list[Iterator[RawMessage]] = []
+        for reader in self._readers:
+            connections = [connection for connection in reader.connections if connection.topic in wanted]
+            if connections:
+                streams.append(reader.messages(connections, first, last))
+        for path in self._damaged_databases:
+            sources = {key: Source(name) for key, name, _ in list_sqlite_topics(path) if name in wanted}
+            rows = iterate_sqlite_messages(path)
+            within = (row for row in rows if (not first or row[1] >= first) and (not last or row[1] < last))
+            streams.append((sources[key], time, data) for key, time, data in within if key in sources)
+        messages = chain.from_iterable(streams)
+        if self._is_salvaged:
+            return ((source, time, unpack_message(data)) for source, time, data in messages)
+        return messages
+
+    def blocks(
+        self, topics: Iterable[str], size: int = BLOCK, start: float = 0.0, end: float = math.inf
+    ) -> Iterator[list[RawMessage]]:
+        """Walk over the same in blocks; where the bag is damaged they end, and `trouble` says so, once."""
+        stream = self.messages(topics, start, end)
+        read = 0
+        while True:
+            block: list[RawMessage] = []
+            failure = ""
+            try:
+                block.extend(islice(stream, size))
+            except Exception as error:  # noqa: BLE001 - damaged files make the reader fail in any way
+                failure = _first_line(error)
+            read += len(block)
+            if block:
+                yield block
+            if failure and not self.trouble:
+                self.trouble.append(
+                    f"bag '{self.path}' is damaged after {read} messages ({failure}): what comes before was used; "
+                    "copy or record it anew"
+                )
+            if failure or len(block) < size:
+                return
+
+    def find_text(self, topic: str) -> bytes | None:
+        """First message of a topic, None if there is none."""
+        if topic not in self.topics:
+            return None
+        for block in self.blocks([topic], 1):
+            return block[0][2]
+        return None
+
+    def check(self, inputs: Mapping[str, str]) -> None:
+        """Make sure that the topics of inputs (joint_states, wrench, …) are there and are what they should be.
+
+        Raises:
+            RecordingError: if they are not; it names the topics that could be meant.
+        """
+        if not self.topics and not self.trouble:
+            raise RecordingError(f"bag '{self.path}' is empty: record {' and '.join(inputs.values())}")
+        for role, topic in inputs.items():
+            info = self.topics.get(topic)
+            candidates = sorted(name for name, other in self.topics.items() if other.kind == TYPES[role])
+            if info is None and self.trouble:
+                raise RecordingError(f"{self.trouble[0]} ({topic} is not in what is left)")
+            if info is None:
+                found = f"it has {', '.join(candidates)}" if candidates else "no other topic has its type either"
+                advice = f"use --remap {role}:={candidates[0]}" if candidates else f"record {TYPES[role]}"
+                raise RecordingError(f"bag '{self.path}' has no topic {topic}: {found}; {advice}")
+            if info.kind != TYPES[role]:
+                advice = f"use --remap {role}:={candidates[0]}" if candidates else f"record {TYPES[role]}"
+                raise RecordingError(f"bag '{self.path}': {topic} is {info.kind}, not {TYPES[role]}; {advice}")
+
+    def list_inputs(self) -> tuple[InputFile, ...]:
+        """The files that hold the messages, with their hashes."""
+        return tuple(InputFile(str(path), hash_file(path)) for path in self._list_files())
+
+    def _list_files(self) -> list[Path]:
+        if not self.path.is_dir():
+            return [self.path]
+        names = (*_SUFFIXES, *(suffix + _PACKED for suffix in _SUFFIXES))
+        return sorted(path for path in self.path.iterdir() if path.name.endswith(names))
+
+    def _make_folder(self) -> Path:
+        """A folder for what is unpacked or repaired, which goes away with the bag."""
+        return Path(self._stack.enter_context(TemporaryDirectory(prefix="inertid_")))
+
+    def _unpack(self) -> Path:
+        """What to read: the bag, or where it is a compressed file, the same unpacked."""
+        if self.path.suffix != _PACKED or not self.path.is_file():
+            return self.path
+        unpacked = self._make_folder() / self.path.stem
+        if not unpack_file(self.path, unpacked):
+            raise RecordingError("compressed file ends too early")
+        return unpacked
+
+    def _salvage(self, reason: str) -> None:
+        """Open what is left file by file."""
+        self._is_salvaged = True
+        folder = self._make_folder()
+        for index, path in enumerate(self._list_files()):
+            source = path
+            if path.suffix == _PACKED:
+                source = folder / f"{index}_{path.stem}"
+                unpack_file(path, source)
+            self._salvage_file(source, folder / f"{index}.mcap")
+        if not self._readers and not self._damaged_databases:
+            self._stack.close()
+            raise RecordingError(f"bag '{self.path}' cannot be read ({reason}): copy or record it anew")
+        self.trouble.append(
+            f"bag '{self.path}' is damaged ({reason}): what can be read was used; copy or record it anew"
+        )
+
+    def _salvage_file(self, path: Path, repaired: Path) -> None:
+        try:
+            self._readers.append(self._stack.enter_context(Reader(path)))
+        except Exception:  # noqa: BLE001 - damaged files make the reader fail in any way
+            try:
+                if path.suffix == ".mcap" and repair_mcap(path, repaired):
+                    self._readers.append(self._stack.enter_context(Reader(repaired)))
+                elif path.suffix == ".db3" and list_sqlite_topics(path):
+                    self._damaged_databases.append(path)
+            except Exception:  # noqa: BLE001 - not even repaired
+                return
+
+    def _describe(self) -> None:
+        for reader in self._readers:
+            for connection in reader.connections:
+                before = self.topics.get(connection.topic, TopicInfo("", 0)).count
+                self.topics[connection.topic] = TopicInfo(connection.msgtype, before + connection.msgcount)
+        for path in self._damaged_databases:
+            for _, name, kind in list_sqlite_topics(path):
+                self.topics[name] = TopicInfo(kind, 0)
+        filled = [reader for reader in self._readers if reader.message_count]
+        self.start = min((reader.start_time for reader in filled), default=0)
+        self.end = max((reader.end_time for reader in filled), default=0)
+
+    def count(self, topics: Iterable[str]) -> int:
+        """How many messages of some topics there are."""
+        names = set(topics)
+        return sum(info.count for name, info in self.topics.items() if name in names)
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0]

@@ -1,0 +1,89 @@
+"""Whether efforts are what they are declared to be: compared with the gravity that the URDF predicts.
+
+Arms move slowly for most of the time, so most of an effort is gravity's. Measured efforts are fitted by a multiple of
+the URDF's gravity torque and a constant for each joint. A multiple near one is what newton metres give. Hardly any of
+it, with efforts that do not follow gravity, means that the driver has taken it out; less than none, that the sign is
+another; any other multiple, that these are currents, or torques at the motor's side of the gear.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from inertid_ros.core.checks.wrench_convention import Finding
+from inertid_ros.core.records import BoolArray, FloatArray
+from inertid_ros.core.robot.arm import ArmModel
+
+_SPREAD = 0.5
+"""Gravity of a joint must vary by at least so much [Nm or N], and by a twentieth of the largest, to be judged by."""
+_ROWS = 100
+_NONE = 0.25
+_LEAST, _MOST = 0.25, 4.0
+"""CAD models are wrong by half or twice, units by ten or a hundred times."""
+_FOLLOWS = 0.8
+_FOLLOWS_ROUGHLY = 0.5
+
+
+class EffortCheck:
+    """Sums up efforts and gravity of each joint."""
+
+    def __init__(self, arm: ArmModel) -> None:
+        """Start with nothing seen."""
+        self._arm = arm
+        self._data = arm.model.createData()
+        self._sums = np.zeros((6, len(arm.joint_names)))
+
+    def take(self, positions: FloatArray, efforts: FloatArray, usable: BoolArray) -> None:
+        """Take positions, efforts and whether these are usable, (n,) each."""
+        gravity = pin.computeGeneralizedGravity(self._arm.model, self._data, positions)
+        ones = np.ones_like(gravity)
+        self._sums += usable * np.array([ones, gravity, efforts, gravity**2, gravity * efforts, efforts**2])
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What the efforts seem to be, if not what they should be."""
+        count, gravity, effort, gravity_square, product, effort_square = self._sums
+        safe = np.maximum(count, 1.0)
+        variance = np.maximum(gravity_square / safe - (gravity / safe) ** 2, 0.0)
+        covariance = product / safe - gravity * effort / safe**2
+        own = np.maximum(effort_square / safe - (effort / safe) ** 2, 1e-12)
+        judged = (count >= _ROWS) & (variance > max(_SPREAD, 0.05 * float(np.sqrt(variance.max()))) ** 2)
+        if not judged.any():
+            return ()
+        total, measured = float(variance[judged].sum()), float(own[judged].sum())
+        slope = float(covariance[judged].sum()) / total
+        correlation = slope * float(np.sqrt(total / measured))
+        slopes = covariance / np.maximum(variance, 1e-12)
+        listed = ", ".join(f"{self._arm.joint_names[index]} {slopes[index]:.2f}" for index in np.flatnonzero(judged))
+        return _judge(slope, correlation, f"(multiples of the URDF's gravity: {listed})")
+
+
+def _judge(slope: float, correlation: float, listed: str) -> tuple[Finding, ...]:
+    if abs(slope) < _NONE and abs(correlation) < _FOLLOWS:
+        return (
+            Finding(
+                "warning",
+                "effort_without_gravity",
+                f"the effort does not follow gravity {listed}: the driver seems to publish gravity-compensated "
+                "torques; publish the measured ones, or set gravity to what is left of it in them",
+            ),
+        )
+    if slope < 0.0 and correlation < -_FOLLOWS_ROUGHLY:
+        return (
+            Finding(
+                "error",
+                "effort_sign",
+                f"the effort has the opposite sign of what gravity needs {listed}: it must be what the drives exert on "
+                "the arm; correct the driver",
+            ),
+        )
+    if correlation > _FOLLOWS_ROUGHLY and not _LEAST < slope < _MOST:
+        return (
+            Finding(
+                "warning",
+                "effort_unit",
+                f"the effort follows gravity, but is far from as large {listed}: it looks like a current or a torque "
+                "before the gear; set links.effort_unit to ampere with links.torque_constants, or correct the driver",
+            ),
+        )
+    return ()

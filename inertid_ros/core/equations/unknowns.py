@@ -1,0 +1,65 @@
+"""All that can be unknown of an arm: its links' inertial parameters, its drives' friction, its sensors' offsets.
+
+The full set is [10 inertial parameters of each link | viscous friction | Coulomb friction | rotor inertia | effort
+offset, one of each for each joint | offset of the base sensor (6)], where what is switched off or not measured is left
+out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inertid_ros.core.robot.arm import ArmModel
+
+SOURCES = ("effort", "base_wrench", "both")
+"""What is measured: forces and torques of the joints, force and moment under the base, or both."""
+
+WRENCH_NAMES = ("fx", "fy", "fz", "nx", "ny", "nz")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkUnknowns:
+    """Names of the full set, and which part of it is what; a part that is left out is an empty slice."""
+
+    names: tuple[str, ...]
+    inertial: slice
+    viscous: slice
+    coulomb: slice
+    rotor_inertia: slice
+    offset: slice
+    base_offset: slice
+
+    @classmethod
+    def of(
+        cls,
+        arm: ArmModel,
+        source: str,
+        viscous: bool = True,
+        coulomb: bool = True,
+        rotor_inertia: bool = True,
+        offset: bool = True,
+        base_offset: bool = True,
+    ) -> LinkUnknowns:
+        """List the unknowns of an arm; friction, rotors and effort offsets only show in efforts."""
+        names = list(arm.parameter_names)
+        parts = [slice(0, len(names))]
+        drives = {"viscous": viscous, "coulomb": coulomb, "rotor_inertia": rotor_inertia, "offset": offset}
+        for kind, wanted in drives.items():
+            start = len(names)
+            if wanted and source != "base_wrench":
+                names += [f"{joint}.{kind}" for joint in arm.joint_names]
+            parts.append(slice(start, len(names)))
+        start = len(names)
+        if base_offset and source != "effort":
+            names += [f"base.{name}" for name in WRENCH_NAMES]
+        inertial, viscous_part, coulomb_part, rotor_part, offset_part = parts
+        base_part = slice(start, len(names))
+        return cls(tuple(names), inertial, viscous_part, coulomb_part, rotor_part, offset_part, base_part)
+
+
+def channel_names(arm: ArmModel, source: str) -> tuple[str, ...]:
+    """What is measured: the base wrench (6), the efforts (n), or both in this order."""
+    base = tuple(f"base.{name}" for name in WRENCH_NAMES)
+    if source == "base_wrench":
+        return base
+    return arm.joint_names if source == "effort" else base + arm.joint_names

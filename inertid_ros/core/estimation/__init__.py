@@ -1,0 +1,1 @@
+"""From rows to an estimate with calibrated uncertainty."""

@@ -1,0 +1,56 @@
+"""All parameters of an arm that go with an estimate of its base parameters: every link a body that can exist."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from inertid_ros.core.estimation.link_records import LinkEstimate
+from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rigid_body.feasible_links import make_plausible, nearest_feasible_links, solve_by_ridge
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+
+_DAMPING = 1e-3
+"""Of the smallest eigenvalue that the data give."""
+_REACH = 0.3
+"""What a link may differ by from the URDF's: as much as its own mass at this distance [m], as a standard deviation."""
+
+
+def complete_links(estimate: LinkEstimate) -> FloatArray:
+    """The full set (F,) that explains the data as possible links do, near the URDF's own where they say little.
+
+    The URDF's values count as measured once, each with a standard deviation of the link's own mass, at 0.3 m for first
+    moments and inertias. Without that, links of a hundred kilograms would do as well where only a small part of their
+    inertia shows. Friction and rotor inertias are positive; offsets may be anything.
+    """
+    model = estimate.model
+    unknowns, count = model.unknowns, len(model.unknowns.names)
+    prior = np.zeros(count)
+    prior[unknowns.inertial] = model.arm.parameters
+    everything = np.arange(count)
+    positive = np.concatenate(
+        [everything[part] for part in (unknowns.viscous, unknowns.coulomb, unknowns.rotor_inertia)]
+    )
+    links = np.array([make_plausible(phi) for phi in model.arm.parameters.reshape(-1, len(PARAMETER_NAMES))])
+    widths = links[:, :1] * np.array([1.0] + [_REACH] * 3 + [_REACH**2] * 6)
+    base = model.base.rank
+    combination = np.concatenate((model.base.combination, np.eye(links.size, count)))
+    root = np.zeros((len(combination), len(combination)))
+    root[:base, :base] = _invert_root(estimate.covariance)
+    root[range(base, len(root)), range(base, len(root))] = 1.0 / widths.ravel()
+    values = np.concatenate((estimate.values, links.ravel()))
+    return nearest_feasible_links(prior, values, root, combination, len(links), positive)
+
+
+def complete_by_ridge(estimate: LinkEstimate) -> FloatArray:
+    """The full set (F,) of the paper's eq. 20: as small as the data allow, and not always of possible bodies."""
+    root, combination = _invert_root(estimate.covariance), estimate.model.base.combination
+    smallest = np.linalg.svd(root @ combination, compute_uv=False)[-1]
+    return solve_by_ridge(root, estimate.values, combination, _DAMPING * float(smallest) ** 2)
+
+
+def _invert_root(covariance: FloatArray) -> FloatArray:
+    """R (B, B) with RᵀR the inverse of a covariance, whatever the units."""
+    scale = np.sqrt(np.diag(covariance))
+    lower = np.linalg.cholesky(covariance / np.outer(scale, scale))
+    return np.asarray(solve_triangular(lower, np.diag(1.0 / scale), lower=True))

@@ -1,0 +1,1 @@
+"""From messages to synchronised samples."""

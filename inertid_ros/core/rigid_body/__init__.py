@@ -1,0 +1,1 @@
+"""One rigid body: its ten parameters, and whether they are physically consistent."""

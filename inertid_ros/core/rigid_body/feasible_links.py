@@ -1,0 +1,104 @@
+"""All parameters of an arm from those that the data determine: by ridge, and as bodies that can exist near a prior.
+
+Of the F parameters x of the full set (ten for each link, then friction, rotor inertias and offsets), the data determine
+B combinations C x = b, the base parameters, with the information Λ = RᵀR. Everything else is a choice.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inertid_ros.core.errors import NotIdentifiedError
+from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.rigid_body.feasibility import MARGIN, express_units
+from inertid_ros.core.rigid_body.inertial import compose, decompose
+from inertid_ros.core.rigid_body.interior_point import descend
+
+SMALL_NUMBER = 1e-3
+"""Prior of a number that must be positive where the caller's is smaller [Nm s, Nm, kg m²]."""
+_SMALLEST_MASS = 1e-3  # kg; a lighter link is one of which the prior says nothing
+_UNKNOWN_MASS = 0.1  # kg
+_WATER = 1000.0  # kg/m³
+_THINNEST = 0.01  # smallest second moment about the COM, as a part of that of a ball of water
+
+
+def solve_by_ridge(root: FloatArray, estimate: FloatArray, combination: FloatArray, damping: float) -> FloatArray:
+    """Return the full set (F,) by ridge regression.
+
+    Atkeson, An and Hollerbach (1986), eq. 20, phi = (KᵀK + d 1)⁻¹ Kᵀ τ, with KᵀK = Cᵀ Λ C and Kᵀ τ = Cᵀ Λ b: what
+    the data do not tell comes out as small as possible, and nothing makes the links bodies that can exist.
+
+    Args:
+        root: (M, B) with RᵀR the information of the base parameters.
+        estimate: (B,) the base parameters b.
+        combination: (B, F) C.
+        damping: d, positive and much smaller than the smallest eigenvalue of CᵀΛC that is not zero.
+    """
+    left, values, axes = np.linalg.svd(root @ combination, full_matrices=False)
+    return np.asarray((left.T @ (root @ estimate)) * values / (values**2 + damping) @ axes)
+
+
+def nearest_feasible_links(
+    prior: FloatArray,
+    estimate: FloatArray,
+    root: FloatArray,
+    combination: FloatArray,
+    links: int,
+    positive: IntArray,
+) -> FloatArray:
+    """Return the full set (F,) that explains the data as well as bodies that can exist do, and is nearest to a prior.
+
+        minimise (C x − b)ᵀ Λ (C x − b)   subject to   P(x_link) positive definite for every link, x_positive > 0
+
+    and of all x that do, the one with the least Σ [tr(P(prior)⁻¹ P(x)) − log det P(x)], a distance that depends neither
+    on units nor on frames. The minimum is met within a chi-square of feasible.TOLERANCE.
+
+    Args:
+        prior: (F,) the URDF's own values, ten for each link first; what cannot exist is replaced, see make_plausible.
+        estimate: (B,) the base parameters b.
+        root: (M, B) with RᵀR their information Λ.
+        combination: (B, F) C.
+        links: how many links there are.
+        positive: indices of the numbers beyond the links' that must be positive; all others are free.
+
+    Raises:
+        NotIdentifiedError: if something is not finite.
+    """
+    if not all(np.all(np.isfinite(item)) for item in (prior, estimate, root, combination)):
+        raise NotIdentifiedError("an estimate that is not finite has no nearest links: reset the estimator")
+    last = 10 * links
+    units = np.array([express_units(make_plausible(phi)) for phi in prior[:last].reshape(links, 10)])
+    free = np.setdiff1d(np.arange(last, len(prior)), positive)
+    scales = np.maximum(prior[positive], SMALL_NUMBER)
+    weighted = root @ combination
+    bodies = weighted[:, :last].reshape(-1, links, 1, 10) @ units.transpose(0, 2, 1)
+    matrix = np.hstack((bodies.reshape(-1, last), weighted[:, positive] * scales, weighted[:, free]))
+    found = descend(matrix, root @ estimate - weighted[:, free] @ prior[free], links, len(positive))
+    result = np.empty_like(prior)
+    result[:last] = (found[:last].reshape(links, 1, 10) @ units).ravel()
+    result[positive] = found[last : last + len(positive)] * scales
+    result[free] = found[last + len(positive) :] + prior[free]
+    return result
+
+
+def make_plausible(phi: FloatArray) -> FloatArray:
+    """Return a link (10,) as it is given, or a body that can exist in its place.
+
+    Without mass it becomes a small ball of water at the origin. Otherwise mass and centre of mass are kept, and where
+    it is too thin, or thinner than nothing, it is made thicker.
+    """
+    if phi[0] < _SMALLEST_MASS:
+        return compose(_UNKNOWN_MASS, np.zeros(3), 2.0 * _second_moment_of_ball(_UNKNOWN_MASS) * np.eye(3))
+    mass, com, inertia = decompose(phi)
+    moments, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - inertia)
+    about_origin = float(np.abs(moments).sum() + mass * com @ com)
+    thinnest = max(_THINNEST * _second_moment_of_ball(mass), 100.0 * MARGIN * about_origin)
+    if moments[0] >= thinnest:
+        return phi
+    spread = axes * np.maximum(moments, thinnest) @ axes.T
+    return compose(mass, com, np.trace(spread) * np.eye(3) - spread)
+
+
+def _second_moment_of_ball(mass: float) -> float:
+    """Second moment of a ball of water along one axis, m r² / 5."""
+    return 0.2 * mass * float(np.cbrt(3.0 * mass / (4.0 * np.pi * _WATER))) ** 2

@@ -1,0 +1,1 @@
+"""The robot as the URDF describes it."""

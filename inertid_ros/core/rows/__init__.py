@@ -1,0 +1,1 @@
+"""From synchronised samples to rows of the equations."""

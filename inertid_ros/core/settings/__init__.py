@@ -1,0 +1,1 @@
+"""The parameters: what they mean, and which belong together."""

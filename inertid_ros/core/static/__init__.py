@@ -1,0 +1,1 @@
+"""Base reactions at rest (West et al. 1989)."""

@@ -1,0 +1,246 @@
+"""What poses at rest on a base sensor tell of masses and first moments, and which pose would tell more.
+
+Poses are noisy: a joint that was meant to stay is never twice at the same place, and would seem to tell apart what only
+noise tells apart. So which combinations are identifiable is judged with positions and directions of gravity that are
+as good as equal made equal; their values are then found with the measured ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from inertid_ros.core.equations.base_parameters import BaseParameters, find_base_parameters
+from inertid_ros.core.errors import NotIdentifiedError
+from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.static.gravity_model import StaticModel
+
+SAME_POSITION = 0.005
+"""Positions of a joint closer than this are taken as equal, rad or m."""
+SAME_DIRECTION = 0.02
+"""Directions of gravity closer than this are taken as equal, rad."""
+
+_UNSPANNED = 1e-3
+_NO_INFORMATION = 1e-9
+
+
+class StaticPoses(NamedTuple):
+    """Measurements in N poses at rest.
+
+    Attributes:
+        positions: (N, n) of the joints.
+        gravities: (N, 3) in the sensor's axes [m/s^2].
+        wrenches: (N, 6) that the ground exerts on the robot, in the sensor's frame.
+        deviations: (N, 6) standard deviations of the wrenches.
+    """
+
+    positions: FloatArray
+    gravities: FloatArray
+    wrenches: FloatArray
+    deviations: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class StaticSolution:
+    """Gravity parameters that poses have told.
+
+    Attributes:
+        model: what the parameters are of.
+        poses: what they were found from, with the deviations that were used.
+        base: the combinations that could be identified.
+        values: (B,) of the combinations [kg, kg m, N, Nm].
+        covariance: (B, B) of the values.
+        condition: condition number of the weighted regressor, its columns scaled to the same length: how much larger
+            relative errors of the parameters can be than those of the wrenches.
+        residuals: (N, 6) measured less predicted wrenches.
+        fit: root mean square of the residuals in their standard deviations.
+    """
+
+    model: StaticModel
+    poses: StaticPoses
+    base: BaseParameters
+    values: FloatArray
+    covariance: FloatArray
+    condition: float
+    residuals: FloatArray
+    fit: float
+
+    def predict_wrenches(self, positions: FloatArray, gravities: FloatArray) -> FloatArray:
+        """Wrenches (N, 6) on the robot at rest; NotIdentifiedError if the poses have not told them."""
+        return self.find(self.model.wrench_regressor(positions, gravities), "wrench")
+
+    def predict_efforts(self, positions: FloatArray, gravities: FloatArray) -> FloatArray:
+        """Efforts (N, n) that hold the joints against gravity; NotIdentifiedError if the poses have not told them."""
+        return self.find(self.model.torque_regressor(positions, gravities), "effort")
+
+    def find(self, combinations: FloatArray, what: str = "combination") -> FloatArray:
+        """Values (...) of combinations (..., F) of the unknowns; NotIdentifiedError if the poses have not told them."""
+        kept = combinations[..., self.base.columns]
+        unspanned = combinations - kept @ self.base.combination
+        if np.abs(unspanned).max(initial=0.0) > _UNSPANNED * np.abs(combinations).max(initial=0.0):
+            raise NotIdentifiedError(
+                f"the {what} asked for depends on masses that were not identified: add poses that move every joint, "
+                "and another orientation of the base"
+            )
+        return np.asarray(kept @ self.values)
+
+
+def solve_static(model: StaticModel, poses: StaticPoses, from_force: bool = False) -> StaticSolution:
+    """Find what the poses tell, by weighted least squares.
+
+    The covariance is that of the stated deviations, enlarged where the residuals are larger than those.
+
+    Args:
+        model: what is to be found.
+        poses: measurements.
+        from_force: whether gravity's directions are those of the forces. Then two components of each force tell
+            nothing more, and their noise turns gravity and so the moments that are expected.
+
+    Raises:
+        NotIdentifiedError: if there is no pose.
+        RankError: if it is not clear what the poses tell.
+    """
+    if not len(poses.positions):
+        raise NotIdentifiedError("no pose at rest: record the robot standing still in several poses")
+    base = find_combinations(model, poses.positions, poses.gravities)
+    if not from_force:
+        return _solve(model, base, poses, 6)
+    turned = poses._replace(deviations=_add_turns(_solve(model, base, poses, 4)))
+    return _solve(model, base, turned, 4)
+
+
+def _solve(model: StaticModel, base: BaseParameters, poses: StaticPoses, freedoms: int) -> StaticSolution:
+    """Solve for combinations; `freedoms` is how many components of each wrench can differ from the prediction."""
+    regressor = model.wrench_regressor(poses.positions, poses.gravities)[:, :, base.columns]
+    weighted = (regressor / poses.deviations[:, :, None]).reshape(-1, base.rank)
+    targets = (poses.wrenches / poses.deviations).ravel()
+    values = np.linalg.lstsq(weighted, targets, rcond=None)[0]
+    left = targets - weighted @ values
+    count = freedoms * len(poses.positions)
+    lengths = np.linalg.norm(weighted, axis=0)
+    scaled = weighted / lengths
+    covariance = np.linalg.inv(scaled.T @ scaled) / np.outer(lengths, lengths)
+    return StaticSolution(
+        model=model,
+        poses=poses,
+        base=base,
+        values=values,
+        covariance=covariance * max(1.0, float(left @ left) / max(count - base.rank, 1)),
+        condition=float(np.linalg.cond(scaled)),
+        residuals=poses.wrenches - regressor @ values,
+        fit=float(np.sqrt(left @ left / count)),
+    )
+
+
+def _add_turns(solution: StaticSolution) -> FloatArray:
+    """Deviations (N, 6) with what errors of the forces do to the moments by turning gravity.
+
+    What was not identified is taken from the URDF.
+    """
+    base, poses, parameters = solution.base, solution.poses, solution.model.urdf_parameters.copy()
+    parameters[base.columns] += solution.values - base.combination @ parameters
+    sizes = np.linalg.norm(poses.gravities, axis=1, keepdims=True)
+    down = poses.gravities / sizes
+    scale = sizes / np.linalg.norm(poses.wrenches[:, :3], axis=1, keepdims=True)
+    variances = poses.deviations**2
+    for axis in range(3):
+        turns = scale * poses.deviations[:, [axis]] * (np.eye(3)[axis] - down[:, [axis]] * down)
+        moments = (solution.model.wrench_regressor(poses.positions, turns) @ parameters)[:, 3:]
+        variances[:, 3:] += moments**2
+    return np.asarray(np.sqrt(variances))
+
+
+def find_combinations(model: StaticModel, positions: FloatArray, gravities: FloatArray) -> BaseParameters:
+    """The combinations that poses (N, n) under gravities (N, 3) tell."""
+    regressor = model.wrench_regressor(*_merge_all(positions, gravities))
+    return find_base_parameters(regressor.reshape(-1, len(model.names)), model.names)
+
+
+@dataclass(frozen=True, slots=True)
+class PoseSuggestion:
+    """A pose to add.
+
+    Attributes:
+        position: (n,) of the joints.
+        gravity: (3,) in the sensor's axes: which of the base's orientations.
+        rank: number of combinations that can be told with it.
+        condition: condition number with it.
+    """
+
+    position: FloatArray
+    gravity: FloatArray
+    rank: int
+    condition: float
+
+
+def suggest_pose(
+    solution: StaticSolution, lower: FloatArray, upper: FloatArray, candidates: int = 500, seed: int = 0
+) -> PoseSuggestion:
+    """Choose the pose to add: one that tells a new combination if there is any, else the lowest condition number.
+
+    Args:
+        solution: what is known, and from which poses.
+        lower: (n,) joint limits, half a turn where there is none.
+        upper: (n,) likewise.
+        candidates: how many poses are drawn, under the orientations of the base that there were.
+        seed: of the draw.
+    """
+    model, poses = solution.model, solution.poses
+    rng = np.random.default_rng(seed)
+    low = np.where(np.isfinite(lower), lower, -np.pi)
+    high = np.where(np.isfinite(upper), upper, np.pi)
+    positions = rng.uniform(low, high, (candidates, len(low)))
+    orientations = np.unique(label_directions(poses.gravities))
+    gravities = poses.gravities[rng.choice(orientations, candidates)]
+    everything = find_combinations(
+        model, np.concatenate((poses.positions, positions)), np.concatenate((poses.gravities, gravities))
+    )
+    columns = everything.columns
+    present = model.wrench_regressor(*_merge_all(poses.positions, poses.gravities))[:, :, columns]
+    present /= poses.deviations[:, :, None]
+    added = model.wrench_regressor(positions, gravities)[:, :, columns] / np.median(poses.deviations, axis=0)[:, None]
+    squares = np.einsum("nki,nkj->ij", present, present) + np.einsum("nki,nkj->nij", added, added)
+    ranks, conditions = _judge(squares)
+    best = int(np.lexsort((conditions, -ranks))[0])
+    return PoseSuggestion(positions[best], gravities[best], int(ranks[best]), float(conditions[best]))
+
+
+def _judge(squares: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Rank (N,) and condition number (N,) of regressors A, columns scaled to the same length, from AᵀA (N, B, B)."""
+    diagonal = np.einsum("nii->ni", squares)
+    lengths = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+    eigenvalues = np.linalg.eigvalsh(squares / (lengths[:, :, None] * lengths[:, None, :]))
+    told = eigenvalues > _NO_INFORMATION
+    smallest = np.where(told, eigenvalues, np.inf).min(axis=1)
+    return told.sum(axis=1), np.sqrt(eigenvalues[:, -1] / smallest)
+
+
+def label_directions(gravities: FloatArray) -> IntArray:
+    """For each direction (N, 3) the index of the first one that is as good as equal."""
+    units = gravities / np.linalg.norm(gravities, axis=1, keepdims=True)
+    labels: list[int] = []
+    for index, unit in enumerate(units):
+        near = [first for first in dict.fromkeys(labels) if np.linalg.norm(units[first] - unit) < SAME_DIRECTION]
+        labels.append(near[0] if near else index)
+    return np.array(labels, dtype=np.int64)
+
+
+def _merge_all(positions: FloatArray, gravities: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Poses in which what is as good as equal is replaced by its mean."""
+    merged = np.stack([_merge(column) for column in positions.T], axis=1)
+    labels = label_directions(gravities)
+    return merged, np.array([gravities[labels == label].mean(axis=0) for label in labels])
+
+
+def _merge(values: FloatArray) -> FloatArray:
+    """Replace values (N,) that are as good as equal by their mean."""
+    order = np.argsort(values)
+    merged = np.empty(len(values))
+    start = 0
+    for index in range(1, len(values) + 1):
+        if index == len(values) or values[order[index]] - values[order[start]] > SAME_POSITION:
+            merged[order[start:index]] = values[order[start:index]].mean()
+            start = index
+    return merged

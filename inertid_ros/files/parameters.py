@@ -1,0 +1,65 @@
+"""The parameter file of the node, read without ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from inertid_ros.core.errors import FileFormatError
+from inertid_ros.core.settings.settings import Settings, iterate_settings
+from inertid_ros.files.document import read_yaml
+
+NODE = "inertid"
+_OF_ROS = ("use_sim_time", "qos_overrides", "start_type_description_service")
+
+
+def read_settings(path: Path) -> Settings:
+    """Read the settings of the node `inertid` from a ROS 2 parameter file.
+
+    Raises:
+        FileAccessError: if it cannot be read.
+        FileFormatError: if it is no parameter file, or has nothing for this node.
+        SettingError: if a parameter is unknown or has a value that cannot be used.
+    """
+    found: dict[str, Any] = {}
+    nodes = dict(_iterate_nodes("", read_yaml(path).content))
+    matching = [parameters for node, parameters in nodes.items() if node.rsplit("/", 1)[-1] in ("**", "*", NODE)]
+    if not matching:
+        known = ", ".join(nodes) or "none"
+        raise FileFormatError(f"'{path}' has no ros__parameters for /** or {NODE} (nodes in it: {known})")
+    for parameters in matching:
+        found |= dict(_flatten("", parameters))
+    return Settings.from_flat({name: value for name, value in found.items() if name.split(".")[0] not in _OF_ROS})
+
+
+def list_settings(settings: Settings) -> dict[str, Any]:
+    """All settings by their dotted names."""
+    values = {}
+    for info in iterate_settings():
+        owner: Any = settings
+        for part in info.name.split("."):
+            owner = getattr(owner, part)
+        values[info.name] = owner
+    return values
+
+
+def _iterate_nodes(prefix: str, content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Walk over nodes with their parameters; namespaces may be nested."""
+    for name, value in content.items():
+        if not isinstance(value, dict):
+            continue
+        path = f"{prefix}/{str(name).strip('/')}"
+        parameters = value.get("ros__parameters")
+        if isinstance(parameters, dict):
+            yield path, parameters
+        else:
+            yield from _iterate_nodes(path, value)
+
+
+def _flatten(prefix: str, content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in content.items():
+        if isinstance(value, dict):
+            yield from _flatten(f"{prefix}{name}.", value)
+        else:
+            yield f"{prefix}{name}", value

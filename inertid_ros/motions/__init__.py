@@ -1,0 +1,1 @@
+"""Motions for excitation: shapes, files and design."""

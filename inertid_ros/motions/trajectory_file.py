@@ -1,0 +1,94 @@
+"""A designed motion as files: CSV, and a bag with one trajectory_msgs/JointTrajectory that a controller can follow."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2.errors import WriterError
+from rosbags.typesys import Stores, get_typestore
+
+from inertid_ros.core.errors import FileAccessError
+from inertid_ros.core.records import FloatArray
+from inertid_ros.motions.motion import JointPath, Motion
+
+TOPIC = "/joint_trajectory"
+TYPE = "trajectory_msgs/msg/JointTrajectory"
+RATE = 100.0
+"""Points of a trajectory a second; between them controllers interpolate."""
+
+_BAG = "trajectory"
+_CSV = "trajectory.csv"
+
+
+def prepare_directory(directory: Path) -> None:
+    """Make the directory, before the long search, so that nobody waits for what cannot be written.
+
+    Raises:
+        FileAccessError: if it cannot be written to, or holds a trajectory already.
+    """
+    for taken in (directory / _CSV, directory / _BAG):
+        if taken.exists():
+            raise FileAccessError(f"'{taken}' exists already: name another directory, or move it away")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe = directory / f".{_CSV}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise FileAccessError(f"'{directory}' cannot be written to: {error.strerror}; name another directory") from None
+
+
+def write_trajectory(directory: Path, motion: Motion, joint_names: Sequence[str]) -> tuple[Path, Path]:
+    """Write both files into a prepared directory.
+
+    Returns:
+        The CSV (time, then positions, velocities and accelerations of all joints) and the bag.
+
+    Raises:
+        FileAccessError: if they cannot be written.
+    """
+    times = np.linspace(0.0, motion.duration, 1 + int(np.ceil(motion.duration * RATE)))
+    path = motion.at(times)
+    table, bag = directory / _CSV, directory / _BAG
+    try:
+        _write_csv(table, times, path, joint_names)
+        _write_bag(bag, times, path, joint_names)
+    except OSError as error:
+        raise FileAccessError(f"'{directory}' cannot be written to: {error.strerror}; name another directory") from None
+    except WriterError as error:
+        raise FileAccessError(f"'{bag}' cannot be written: {error}; name another directory") from None
+    return table, bag
+
+
+def _write_csv(file: Path, times: FloatArray, path: JointPath, names: Sequence[str]) -> None:
+    kinds = ("position", "velocity", "acceleration")
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["time", *(f"{name} {kind}" for kind in kinds for name in names)])
+        writer.writerows(np.column_stack([times, *path]).tolist())
+
+
+def _write_bag(folder: Path, times: FloatArray, path: JointPath, names: Sequence[str]) -> None:
+    store = get_typestore(Stores.ROS2_JAZZY)
+    message = _make_message(store.types, times, path, names)
+    with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        connection = writer.add_connection(TOPIC, TYPE, typestore=store)
+        writer.write(connection, 0, store.serialize_cdr(message, TYPE))
+
+
+def _make_message(types: Any, times: FloatArray, path: JointPath, names: Sequence[str]) -> Any:
+    header = types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](0, 0), "")
+    make_point, make_duration = (
+        types["trajectory_msgs/msg/JointTrajectoryPoint"],
+        types["builtin_interfaces/msg/Duration"],
+    )
+    points = []
+    for time, position, velocity, acceleration in zip(times.tolist(), *path, strict=True):
+        seconds, nanoseconds = divmod(round(time * 1e9), 1_000_000_000)
+        points.append(make_point(position, velocity, acceleration, np.empty(0), make_duration(seconds, nanoseconds)))
+    return types[TYPE](header, list(names), points)

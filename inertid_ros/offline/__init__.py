@@ -1,1 +1,0 @@
-"""Offline tools over recordings: replay, report, validation, excitation. They know no ROS."""

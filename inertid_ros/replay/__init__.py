@@ -1,0 +1,1 @@
+"""Recordings through the chain, offline."""

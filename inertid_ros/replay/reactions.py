@@ -1,0 +1,232 @@
+"""Static base reactions from bags: poses at rest, what they tell, and which pose to add."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rosbags.typesys import Stores, get_typestore
+
+from inertid_ros.bags.bag import Bag
+from inertid_ros.bags.topics import TYPES, Topics
+from inertid_ros.core.errors import RecordingError, SettingError
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.core.static.baseline import StaticWrench
+from inertid_ros.core.static.gravity_model import StaticModel, gravity_from_forces
+from inertid_ros.core.static.reactions import (
+    PoseSuggestion,
+    StaticPoses,
+    StaticSolution,
+    label_directions,
+    solve_static,
+    suggest_pose,
+)
+from inertid_ros.core.static.rest_poses import RestPoseFinder, RestPoses
+from inertid_ros.messages.decode import joint_decoder, wrench_decoder
+from inertid_ros.replay.replay import find_description
+
+SMALLEST_DEVIATION = np.repeat([0.01, 0.001], 3)
+"""Of a mean over 0.1 s, N and Nm: less noise than that is not believed."""
+_UNITS = {"m": "kg", "mc": "kg m", "f": "N", "n": "Nm"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReactionPlan:
+    """What is asked for.
+
+    Attributes:
+        settings: those of the node: links.joints, links.base_frame, links.base_wrench_sign, and gravity unless there
+            is one below.
+        topics: names of the inputs.
+        description: text of the URDF; empty to take it from the bag.
+        gravities: (3,) in the root frame, one for each bag, or one for all.
+        from_force: whether the direction of gravity is that of the force.
+        with_offset: whether the sensor's offset is unknown; with `from_force` it must be zero.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    topics: Topics = field(default_factory=Topics)
+    description: str = ""
+    gravities: tuple[tuple[float, ...], ...] = ()
+    from_force: bool = False
+    with_offset: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reactions:
+    """What came of it.
+
+    Attributes:
+        base_frame: frame of the base sensor.
+        poses: in how many poses each bag rests.
+        orientations: how many orientations of the base there are.
+        solution: the gravity parameters.
+        suggestion: the pose to add.
+        suggested_bag: index of a bag with the orientation of the base for that pose.
+        notes: what is wrong, a line each.
+        static: what the sensor read in the poses.
+    """
+
+    base_frame: str
+    poses: tuple[int, ...]
+    orientations: int
+    solution: StaticSolution
+    suggestion: PoseSuggestion
+    suggested_bag: int
+    notes: tuple[str, ...]
+    static: StaticWrench
+
+    def list_all(self) -> dict[str, Any]:
+        """All numbers, for JSON."""
+        solution, base = self.solution, self.solution.base
+        by_urdf = base.combination @ solution.model.urdf_parameters
+        deviations = np.sqrt(solution.covariance.diagonal())
+        rms = np.sqrt(np.mean(solution.residuals**2, axis=0))
+        columns = zip(base.columns.tolist(), base.texts, solution.values, deviations, by_urdf, strict=True)
+        joints = solution.model.arm.joint_names
+        return {
+            "base_frame": self.base_frame,
+            "poses": list(self.poses),
+            "orientations": self.orientations,
+            "orientations_for_all": 3 if solution.model.with_offset else 2,
+            "parameters": [
+                {
+                    "name": base.names[column],
+                    "combination": text,
+                    "value": float(value),
+                    "deviation": float(deviation),
+                    "urdf": float(urdf),
+                    "unit": _unit_of(base.names[column]),
+                }
+                for column, text, value, deviation, urdf in columns
+            ],
+            "not_identified": [base.names[column] for column in base.absent],
+            "condition_number": solution.condition,
+            "residual_rms": dict(zip(("fx", "fy", "fz", "nx", "ny", "nz"), rms.tolist(), strict=True)),
+            "residual_in_deviations": solution.fit,
+            "pose_to_add": {
+                "positions": dict(zip(joints, self.suggestion.position.tolist(), strict=True)),
+                "base_as_in_bag": self.suggested_bag + 1,
+                "combinations": self.suggestion.rank,
+                "condition_number": self.suggestion.condition,
+            },
+            "notes": list(self.notes),
+        }
+
+
+def find_reactions(paths: Sequence[Path], plan: ReactionPlan) -> Reactions:
+    """Find poses at rest in bags and solve for the gravity parameters.
+
+    Raises:
+        InertidError: if a bag or the robot description cannot be used, or no bag has a pose at rest.
+    """
+    if len(plan.gravities) not in (0, 1, len(paths)):
+        raise SettingError("--gravity", plan.gravities, f"one for all bags, or one for each of the {len(paths)}")
+    with Bag(paths[0]) as bag:
+        robot = Robot.from_urdf(plan.description or find_description(bag, plan.topics))
+    notes: list[str] = []
+    found: list[tuple[tuple[str, ...], RestPoses]] = []
+    for path in paths:
+        with Bag(path) as bag:
+            bag.check({"joint_states": plan.topics.joint_states, "base_wrench": plan.topics.base_wrench})
+            found.append(_find_poses(bag, plan, robot))
+            notes += bag.trouble
+    arm = ArmModel.of(robot, np.array(plan.settings.gravity), _agree_on_joints(paths, found))
+    frame = plan.settings.links.base_frame or robot.frame_names[0]
+    model = StaticModel(arm, frame, plan.with_offset and not plan.from_force)
+    measured = [_orient(model, poses, plan, index) for index, (_, poses) in enumerate(found)]
+    counts = tuple(len(poses.positions) for poses in measured)
+    joined = StaticPoses(*(np.concatenate(parts) for parts in zip(*measured, strict=True)))
+    solution = solve_static(model, joined, plan.from_force)
+    suggestion = suggest_pose(solution, arm.model.lowerPositionLimit, arm.model.upperPositionLimit)
+    place = int(np.argmin(np.linalg.norm(joined.gravities - suggestion.gravity, axis=1)))
+    bag_of_pose = np.repeat(np.arange(len(counts)), counts)
+    notes += _doubt_sign(solution, joined, plan)
+    return Reactions(
+        base_frame=frame,
+        poses=counts,
+        orientations=len(np.unique(label_directions(joined.gravities))),
+        solution=solution,
+        suggestion=suggestion,
+        suggested_bag=int(bag_of_pose[place]),
+        notes=tuple(notes),
+        static=StaticWrench(
+            arm.joint_names,
+            np.concatenate([poses.positions for _, poses in found]),
+            np.concatenate([poses.wrenches for _, poses in found]),
+        ),
+    )
+
+
+def _find_poses(bag: Bag, plan: ReactionPlan, robot: Robot) -> tuple[tuple[str, ...], RestPoses]:
+    """Joints of a bag, and the poses in which they rest."""
+    store = get_typestore(Stores.ROS2_JAZZY)
+    joints = joint_decoder(lambda data: store.deserialize_cdr(data, TYPES["joint_states"]))
+    wrenches = wrench_decoder(lambda data: store.deserialize_cdr(data, TYPES["base_wrench"]))
+    names = plan.settings.links.joints or [name for name in robot.joint_names if name not in robot.mimics]
+    finder = RestPoseFinder(names, SMALLEST_DEVIATION)
+    expected = plan.settings.links.base_frame or robot.frame_names[0]
+    topics = plan.topics
+    for block in bag.blocks((topics.joint_states, topics.base_wrench)):
+        for source, _, data in block:
+            (joints if source.topic == topics.joint_states else wrenches).add(data)
+        for joint_block in joints.take():
+            finder.take_joints(joint_block)
+        for wrench_block in wrenches.take():
+            if wrench_block.frame != expected and wrench_block.frame in robot.frame_names:
+                raise RecordingError(
+                    f"bag '{bag.path}': wrenches are in frame '{wrench_block.frame}', not in '{expected}': "
+                    f"set links.base_frame to '{wrench_block.frame}'"
+                )
+            finder.take_wrenches(wrench_block)
+    if not finder.joint_names:
+        raise RecordingError(
+            f"bag '{bag.path}': {topics.joint_states} has none of the joints {', '.join(names)}: check --urdf"
+        )
+    return finder.joint_names, finder.find()
+
+
+def _agree_on_joints(paths: Sequence[Path], found: list[tuple[tuple[str, ...], RestPoses]]) -> tuple[str, ...]:
+    """The joints that all bags have."""
+    joints = found[0][0]
+    for path, (others, _) in zip(paths, found, strict=True):
+        if others != joints:
+            raise RecordingError(
+                f"bag '{path}' has the joints {', '.join(others)}, bag '{paths[0]}' has {', '.join(joints)}: "
+                "use bags with the same joints"
+            )
+    return joints
+
+
+def _orient(model: StaticModel, poses: RestPoses, plan: ReactionPlan, index: int) -> StaticPoses:
+    """Poses of one bag with gravity in the sensor's axes, and the wrench as that on the robot."""
+    wrenches = -poses.wrenches if plan.settings.links.base_wrench_sign == "on_ground" else poses.wrenches
+    if plan.from_force:
+        gravities = gravity_from_forces(wrenches[:, :3], float(np.linalg.norm(plan.settings.gravity)))
+    else:
+        given = plan.gravities or (tuple(plan.settings.gravity),)
+        gravity = np.array(given[index if len(given) > 1 else 0])
+        gravities = np.tile(model.to_sensor(gravity), (len(wrenches), 1))
+    return StaticPoses(poses.positions, gravities, wrenches, poses.deviations)
+
+
+def _doubt_sign(solution: StaticSolution, poses: StaticPoses, plan: ReactionPlan) -> list[str]:
+    """A line if the wrench seems to be the one of the other side."""
+    usual = solution.model.to_sensor(np.array(plan.settings.gravity))
+    upside_down = plan.from_force and float(poses.gravities.mean(axis=0) @ usual) < 0.0
+    deviation = float(np.sqrt(solution.covariance[0, 0]))
+    if not upside_down and solution.values[0] > -3.0 * deviation:
+        return []
+    other = "on_robot" if plan.settings.links.base_wrench_sign == "on_ground" else "on_ground"
+    what = "gravity points up" if upside_down else "the mass is negative"
+    return [f"{what}: if the base does not hang from the ceiling, set links.base_wrench_sign to {other}"]
+
+
+def _unit_of(name: str) -> str:
+    kind = name.rsplit(".", 1)[1]
+    return _UNITS[kind if kind == "m" else kind[:-1]]

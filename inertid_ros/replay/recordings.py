@@ -1,0 +1,263 @@
+"""Many bags: which belong together, each on its own in a process, and what they tell together."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from inertid_ros.bags.bag import Bag
+from inertid_ros.bags.mcap_writer import McapWriter
+from inertid_ros.bags.prediction_sink import Sink
+from inertid_ros.core.errors import FileAccessError, InertidError, RecordingError
+from inertid_ros.core.input.timestamps import CONTINUITY
+from inertid_ros.core.load_chain import LoadEstimate
+from inertid_ros.files.estimate_json import make_document, write_json
+from inertid_ros.replay.plan import Plan, Progress
+from inertid_ros.replay.replay import replay_bags
+from inertid_ros.replay.summary import LinkSummary, Summary, combine_estimates, combine_links
+from inertid_ros.replay.trace import Traces
+
+_POLL = 0.2
+_OVERLAP = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Bags that are one recording, in order.
+
+    Attributes:
+        paths: of the bags.
+        messages: how many there are to replay, as far as that is known.
+    """
+
+    paths: tuple[Path, ...]
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run.
+
+    Attributes:
+        summaries: of the recordings that could be used.
+        document: what estimate.json holds.
+        trouble: what went wrong, a line each; empty if nothing did.
+    """
+
+    summaries: tuple[Summary, ...]
+    document: dict[str, Any]
+    trouble: tuple[str, ...]
+
+
+def find_recordings(paths: Sequence[Path], plan: Plan) -> list[Recording]:
+    """Sort bags into recordings: one that begins at most ten seconds after the end of the one before continues it."""
+    recordings: list[Recording] = []
+    end: int | None = None
+    for path in paths:
+        start, next_end, messages = _look_at(path, plan)
+        if end is not None and start is not None and -_OVERLAP <= start - end <= CONTINUITY:
+            before = recordings.pop()
+            recordings.append(Recording((*before.paths, path), before.messages + messages))
+        else:
+            recordings.append(Recording((path,), messages))
+        end = next_end
+    return recordings
+
+
+def replay_recordings(
+    recordings: Sequence[Recording], plan: Plan, output: Path, progress: Progress, processes: int | None = None
+) -> Outcome:
+    """Replay recordings and write their files, several in a directory each, and `estimate.json` of them all.
+
+    Args:
+        recordings: what to replay.
+        plan: how.
+        output: directory for the files; made if need be.
+        progress: is told how many messages were replayed since the last time.
+        processes: how many at once; as many as there are processors if None.
+
+    Raises:
+        InertidError: if nothing at all could be computed or written.
+    """
+    make_directory(output)
+    names = [""] if len(recordings) == 1 else [_name(index, recording) for index, recording in enumerate(recordings)]
+    tasks = list(zip(recordings, names, strict=True))
+    count = min(len(tasks), processes or os.cpu_count() or 1)
+    run = _run_here if count == 1 else _run_in_processes
+    results = run(tasks, plan, output, progress, count)
+    summaries = [result for result in results if isinstance(result, Summary)]
+    errors = [result for result in results if isinstance(result, InertidError)]
+    if not summaries:
+        raise errors[0]
+    trouble = [note for summary in summaries for note in summary.notes] + [f"left out: {error}" for error in errors]
+    load, links, contradictions = _combine(summaries)
+    trouble += contradictions
+    document = make_document(load, links, summaries, trouble, plan.topics)
+    trouble += _attempt_to_write(lambda: write_json(output / "estimate.json", document))
+    return Outcome(tuple(summaries), document, tuple(trouble))
+
+
+def _combine(summaries: Sequence[Summary]) -> tuple[LoadEstimate | None, LinkSummary | None, list[str]]:
+    """What all recordings tell of load and links, and where they contradict each other."""
+    loads = [summary.load for summary in summaries if summary.load is not None]
+    arms = [summary.links for summary in summaries if summary.links is not None]
+    trouble = []
+    load, contradiction = combine_estimates(loads) if loads else (None, "")
+    if contradiction:
+        trouble.append(contradiction)
+    try:
+        links = combine_links(arms) if arms else None
+    except RecordingError as error:
+        trouble.append(str(error))
+        links = arms[-1]
+    return load, links, trouble
+
+
+def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, progress: Progress) -> Summary:
+    """Replay one recording and write its files into `output`/`name`.
+
+    Raises:
+        InertidError: if nothing could be computed.
+    """
+    directory = output / name
+    make_directory(directory)
+    writers: list[McapWriter] = []
+    failures: list[str] = []
+
+    def make_sink() -> Sink | None:
+        try:
+            writers.append(McapWriter(directory / "predictions.mcap"))
+        except FileAccessError as error:
+            failures.append(str(error))
+            return None
+        return writers[0]
+
+    try:
+        traces = replay_bags(recording.paths, plan, make_sink, progress)
+    finally:
+        failures += _close(writers)
+    failures += _write_report(traces, directory / "report.html")
+    summary = Summary.from_traces(traces, name)
+    summary = replace(summary, notes=summary.notes + tuple(failures))
+    if name:
+        load = None if summary.load is None else summary.load.estimate
+        document = make_document(load, summary.links, [summary], summary.notes, plan.topics)
+        failures = _attempt_to_write(lambda: write_json(directory / "estimate.json", document))
+        summary = replace(summary, notes=summary.notes + tuple(failures))
+    return summary
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory that can be written to; FileAccessError if that cannot be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / f".probe.{os.getpid()}"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise FileAccessError(
+            f"directory '{path}' cannot be written to: {error.strerror}; name another one with -o"
+        ) from None
+
+
+_Task = tuple[Recording, str]
+_Result = Summary | InertidError
+
+
+def _run_here(tasks: Sequence[_Task], plan: Plan, output: Path, progress: Progress, _: int) -> list[_Result]:
+    return [_attempt(task, plan, output, progress) for task in tasks]
+
+
+def _run_in_processes(
+    tasks: Sequence[_Task], plan: Plan, output: Path, progress: Progress, processes: int
+) -> list[_Result]:
+    """Replay in processes of their own, which count messages in a number that they share."""
+    context = multiprocessing.get_context("spawn")
+    counter = context.Value("q", 0)
+    with ProcessPoolExecutor(processes, context, initializer=_share_counter, initargs=(counter,)) as pool:
+        futures = [pool.submit(_attempt_and_count, task, plan, output) for task in tasks]
+        pending: set[Future[_Result]] = set(futures)
+        seen = 0
+        while pending:
+            _, pending = wait(pending, timeout=_POLL, return_when=FIRST_COMPLETED)
+            now = int(counter.value)
+            progress(now - seen)
+            seen = now
+        return [_collect(future, task) for future, task in zip(futures, tasks, strict=True)]
+
+
+def _collect(future: Future[_Result], task: _Task) -> _Result:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        names = ", ".join(str(path) for path in task[0].paths)
+        return RecordingError(f"the process that replayed {names} was ended: give it more memory, or use --jobs 1")
+
+
+_counter: Any = None
+
+
+def _share_counter(counter: Any) -> None:
+    global _counter  # noqa: PLW0603 - the way to hand something to a process of a pool
+    _counter = counter
+
+
+def _attempt_and_count(task: _Task, plan: Plan, output: Path) -> _Result:
+    def count(messages: int) -> None:
+        with _counter.get_lock():
+            _counter.value += messages
+
+    return _attempt(task, plan, output, count)
+
+
+def _attempt(task: _Task, plan: Plan, output: Path, progress: Progress) -> _Result:
+    recording, name = task
+    try:
+        return replay_recording(recording, plan, output, name, progress)
+    except InertidError as error:
+        return _make_plain(error)
+
+
+def _make_plain(error: InertidError) -> InertidError:
+    """The same message in an error that any process can hand over."""
+    return RecordingError(str(error))
+
+
+def _close(writers: Sequence[McapWriter]) -> list[str]:
+    return [failure for writer in writers for failure in _attempt_to_write(writer.close)]
+
+
+def _write_report(traces: Traces, path: Path) -> list[str]:
+    """Write the report; returns what went wrong."""
+    from inertid_ros.report import write_report
+
+    return _attempt_to_write(lambda: write_report(traces, path))
+
+
+def _attempt_to_write(write: Callable[[], None]) -> list[str]:
+    """Write a file; returns what went wrong."""
+    try:
+        write()
+    except FileAccessError as error:
+        return [str(error)]
+    return []
+
+
+def _look_at(path: Path, plan: Plan) -> tuple[int | None, int | None, int]:
+    """First and last time of recording [ns], None where they are not known, and the number of messages."""
+    try:
+        with Bag(path) as bag:
+            messages = bag.count(plan.inputs.values())
+            return (bag.start, bag.end, messages) if bag.end else (None, None, messages)
+    except InertidError:
+        return None, None, 0
+
+
+def _name(index: int, recording: Recording) -> str:
+    return f"{index + 1:03d}_{recording.paths[0].stem}"

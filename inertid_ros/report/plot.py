@@ -1,0 +1,158 @@
+"""A picture of one estimate for papers and slides: the ten parameters with 95 % bars, and the body from three sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from inertid_ros.core.errors import FileFormatError
+from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate
+from inertid_ros.core.rigid_body.ellipsoid import equivalent_semi_axes
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.files.estimate_json import read_document
+from inertid_ros.files.known_body import find_body, inertia_is_known
+from inertid_ros.files.load_estimate import read_estimate
+from inertid_ros.report.picture_file import save_picture
+from inertid_ros.text.numbers import PARAMETER_UNITS
+
+_INTERVAL = 1.96
+_PLANE_INTERVAL = 2.448
+"""Square root of chi-square with two degrees of freedom at 95 %."""
+_GROUPS = (("mass", (0,)), ("mass moments", (1, 2, 3)), ("inertia about the sensor's origin", (4, 5, 6, 7, 8, 9)))
+_SIDES = ((0, 1), (0, 2), (1, 2))
+_AXIS_COLOURS = ("#c0392b", "#2e8b57", "#1f5fa8")
+_BLUE, _GREY, _AMBER = "#1f5fa8", "#8a8f98", "#d08a00"
+
+
+@dataclass(frozen=True, slots=True)
+class PlottedEstimate:
+    """What the picture needs of an estimate.
+
+    Attributes:
+        sensor_frame: frame of all numbers.
+        parameters: (10,).
+        covariance: (10, 10).
+        feasible: (10,) nearest body that can exist.
+        states: of the ten parameters.
+    """
+
+    sensor_frame: str
+    parameters: FloatArray
+    covariance: FloatArray
+    feasible: FloatArray
+    states: tuple[str, ...]
+
+
+def read_any_estimate(path: Path) -> PlottedEstimate:
+    """Read what a replay (JSON) or the node's ~/save (YAML) has written.
+
+    Raises:
+        FileAccessError: if it cannot be read.
+        FileFormatError: if it is neither.
+    """
+    if path.suffix in (".yaml", ".yml"):
+        saved = read_estimate(path)
+        return PlottedEstimate(
+            saved.provenance.sensor_frame, saved.phi, saved.covariance, saved.feasible_phi, saved.states
+        )
+    load = read_document(path).section("load")
+    states = tuple(load.value("states", list))
+    if len(states) != len(PARAMETER_NAMES):
+        raise FileFormatError(f"{load.where} has {len(states)} states, expected {len(PARAMETER_NAMES)}: replay anew")
+    return PlottedEstimate(
+        sensor_frame=load.value("sensor_frame", str),
+        parameters=load.numbers("parameters", (10,)),
+        covariance=load.covariance("covariance", 10),
+        feasible=load.numbers("feasible", (10,)),
+        states=states,
+    )
+
+
+def write_png(estimate: PlottedEstimate, path: Path, dots_per_inch: int = 200) -> None:
+    """Draw an estimate into a PNG file.
+
+    Raises:
+        FileAccessError: if it cannot be written.
+    """
+    save_picture(draw_estimate(estimate), path, dots_per_inch)
+
+
+def draw_estimate(estimate: PlottedEstimate) -> Figure:
+    """Draw parameters above, the body from three sides below."""
+    figure = Figure(figsize=(9.0, 6.2), layout="constrained")
+    grid = figure.add_gridspec(2, 6, height_ratios=[1.0, 1.15])
+    for (title, indices), span in zip(_GROUPS, (slice(0, 1), slice(1, 3), slice(3, 6)), strict=True):
+        _draw_parameters(figure.add_subplot(grid[0, span]), estimate, title, indices)
+    body = find_body(estimate.states, estimate.feasible, estimate.covariance)
+    for column, side in enumerate(_SIDES):
+        axes = figure.add_subplot(grid[1, 2 * column : 2 * column + 2])
+        _draw_side(axes, body, side, inertia_is_known(estimate.states))
+    note = "" if inertia_is_known(estimate.states) else "; inertia not known"
+    figure.supxlabel(f"frame {estimate.sensor_frame}; bars and dashed ellipses: 95 %{note}", fontsize=8, color=_GREY)
+    return figure
+
+
+def _draw_parameters(axes: Axes, estimate: PlottedEstimate, title: str, indices: Sequence[int]) -> None:
+    deviations = np.sqrt(np.diag(estimate.covariance))
+    for place, index in enumerate(indices):
+        state = estimate.states[index]
+        if state == "not excited yet":
+            axes.text(place, 0.5, state, rotation=90, ha="center", va="center", color=_GREY, fontsize=8,
+                      transform=axes.get_xaxis_transform())  # fmt: skip
+            continue
+        filled = _BLUE if state == "known" else "white"
+        bar = _INTERVAL * deviations[index]
+        value = estimate.parameters[index]
+        above = 8 if place % 2 == 0 else -15  # so that neighbours do not overlap
+        axes.errorbar(place, value, bar, fmt="o", color=_BLUE, markerfacecolor=filled, markersize=5, capsize=4)
+        axes.annotate(f"{value:.4g}", (place, value), (0, above), textcoords="offset points", ha="center", fontsize=7)
+    axes.axhline(0.0, color="0.85", linewidth=0.8, zorder=0)
+    axes.set_xticks(range(len(indices)), [PARAMETER_NAMES[index] for index in indices])
+    axes.set_xlim(-0.6, len(indices) - 0.4)
+    axes.margins(y=0.25)
+    axes.set_title(title, fontsize=10)
+    axes.set_ylabel(PARAMETER_UNITS[indices[0]])
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_side(axes: Axes, body: RigidBodyEstimate | None, side: tuple[int, int], shows_inertia: bool) -> None:
+    """Look along the third axis [mm]: sensor frame, centre of mass, outline of the ellipsoid."""
+    com = np.zeros(3) if body is None or body.com is None else 1e3 * body.com
+    reach = max(50.0, 1.2 * float(np.abs(com).max()))
+    half_width = 1.15 * reach
+    for axis, tip in zip(side, reach * np.eye(2), strict=True):
+        axes.annotate("", tip, (0.0, 0.0), arrowprops={"arrowstyle": "-|>", "color": _AXIS_COLOURS[axis], "lw": 1.5})
+    if body is not None and body.com_covariance is not None:
+        centre = com[list(side)]
+        spread = 1e3 * _PLANE_INTERVAL * outline(body.com_covariance[np.ix_(side, side)])
+        axes.plot(*(centre[:, None] + spread), "--", color=_AMBER, linewidth=1.0)
+        axes.plot(*centre, "o", color=_AMBER, markersize=5)
+        if shows_inertia and body.principal_axes is not None and body.principal_moments is not None:
+            semi_axes = 1e3 * equivalent_semi_axes(body.mass, body.principal_moments)
+            matrix = body.principal_axes * semi_axes**2 @ body.principal_axes.T
+            axes.fill(*(centre[:, None] + outline(matrix[np.ix_(side, side)])), color=_BLUE, alpha=0.25)
+            half_width = max(half_width, 1.05 * float(np.abs(com).max() + semi_axes.max()))
+    axes.set(xlim=(-half_width, half_width), ylim=(-half_width, half_width), aspect="equal")
+    axes.set_xlabel(f"{'xyz'[side[0]]} [mm]", fontsize=9)
+    axes.set_ylabel(f"{'xyz'[side[1]]} [mm]", fontsize=9)
+    axes.tick_params(labelsize=8)
+    axes.grid(color="0.93")
+    axes.set_axisbelow(True)
+
+
+def outline(matrix: FloatArray) -> FloatArray:
+    """Points (2, P) of the ellipse x S^-1 x = 1 for a symmetric S (2, 2).
+
+    For the ellipsoid x S^-1 x = 1 in space, the 2 x 2 part of S gives its outline seen along the third axis.
+    """
+    values, axes = np.linalg.eigh(matrix)
+    angles = np.linspace(0.0, 2.0 * np.pi, 121)
+    circle = np.stack([np.cos(angles), np.sin(angles)])
+    return np.asarray(axes * np.sqrt(np.maximum(values, 0.0)) @ circle)

@@ -1,0 +1,1 @@
+"""Numbers and parameters as people read them."""

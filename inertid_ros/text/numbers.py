@@ -1,0 +1,43 @@
+"""Numbers for people: a value with its uncertainty, to the digits that mean something."""
+
+from __future__ import annotations
+
+import math
+
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+
+PARAMETER_UNITS = ("kg",) + ("kg m",) * 3 + ("kg m²",) * 6
+"""Unit of each parameter, in the order of PARAMETER_NAMES."""
+
+INTERVAL = 1.96
+"""Standard deviations of a 95 % interval."""
+
+
+def format_estimate(value: float, deviation: float, unit: str = "") -> str:
+    """Write the 95 % interval of a value with this standard deviation, two digits after ±: `1.1060 ± 0.0041 kg`."""
+    width = INTERVAL * deviation
+    digits = max(0, 1 - math.floor(math.log10(width))) if width > 0.0 else 6
+    text = f"{value:.{digits}f} ± {width:.{digits}f}"
+    return f"{text} {unit}" if unit else text
+
+
+def format_interval(value: float, deviation: float, unit: str) -> str:
+    """Write the same where nothing around says what it is: `1.1060 ± 0.0041 kg (95 %)`."""
+    return f"{format_estimate(value, deviation, unit)} (95 %)"
+
+
+def format_parameter(index: int, value: float, deviation: float, state: str) -> str:
+    """Write one of the ten parameters with its state; one that is not excited yet has no number."""
+    if state == "not excited yet":
+        return state
+    return f"{format_interval(value, deviation, PARAMETER_UNITS[index])}, {state}"
+
+
+def format_count(count: int) -> str:
+    """Write how often something happened."""
+    return "once" if count == 1 else f"{count} times"
+
+
+def parameter_label(index: int) -> str:
+    """Name one of the ten parameters with its unit."""
+    return f"{PARAMETER_NAMES[index]} [{PARAMETER_UNITS[index]}]"

@@ -1,0 +1,75 @@
+"""Parameters of an arm for people: units, values with their uncertainty, how well each channel is explained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.link_records import LinkEstimate
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.text.numbers import PARAMETER_UNITS, format_interval
+
+_OF_ANGLES = {"viscous": "Nm s/rad", "coulomb": "Nm", "rotor_inertia": "kg m²", "offset": "Nm"}
+_OF_LENGTHS = {"viscous": "N s/m", "coulomb": "N", "rotor_inertia": "kg", "offset": "N"}
+_OF_WRENCHES = {"fx": "N", "fy": "N", "fz": "N", "nx": "Nm", "ny": "Nm", "nz": "Nm"}
+_OF_LINKS = dict(zip(PARAMETER_NAMES, PARAMETER_UNITS, strict=True))
+
+
+def parameter_units(model: LinkModel) -> tuple[str, ...]:
+    """Unit of each base parameter: that of the parameter which stands for it."""
+    angles = dict(zip(model.arm.joint_names, model.arm.is_angle, strict=True))
+    units = []
+    for column in model.base.columns.tolist():
+        owner, _, kind = model.base.names[column].rpartition(".")
+        drives = _OF_ANGLES if angles.get(owner, True) else _OF_LENGTHS
+        units.append((_OF_LINKS | drives | _OF_WRENCHES)[kind])
+    return tuple(units)
+
+
+def channel_units(model: LinkModel) -> tuple[str, ...]:
+    """Unit of each channel: newton for forces and prismatic joints, newton metre for moments and all other joints."""
+    angles = dict(zip(model.arm.joint_names, model.arm.is_angle, strict=True))
+    return tuple(
+        ("Nm" if angles[name] else "N") if name in angles else _OF_WRENCHES[name.rpartition(".")[2]]
+        for name in model.channels
+    )
+
+
+def format_base_parameters(estimate: LinkEstimate) -> dict[str, str]:
+    """Write each combination with its value; one that is not excited yet has no number."""
+    deviations = np.sqrt(np.diag(estimate.covariance))
+    described = zip(
+        estimate.base.texts, estimate.values, deviations, estimate.states, parameter_units(estimate.model), strict=True
+    )
+    return {
+        text: state if state == "not excited yet" else f"{format_interval(value, deviation, unit)}, {state}"
+        for text, value, deviation, state, unit in described
+    }
+
+
+def format_fits(estimate: LinkEstimate) -> dict[str, str]:
+    """Write for each channel how much of it is left unexplained: `1.2 % of 35.1 Nm rms, 1200 rows`."""
+    described = zip(
+        estimate.model.channels,
+        estimate.residual_rms,
+        estimate.measured_rms,
+        estimate.rows,
+        channel_units(estimate.model),
+        strict=True,
+    )
+    return {
+        name: f"{100.0 * left / size:.2g} % of {size:.3g} {unit} rms, {rows} rows" if size > 0.0 else "no rows"
+        for name, left, size, rows, unit in described
+    }
+
+
+def count_states(states: Sequence[str]) -> str:
+    """Write how many are known: `12 of 15 base parameters known, 3 not excited yet`."""
+    parts = [f"{sum(state == 'known' for state in states)} of {len(states)} base parameters known"]
+    for kind in ("uncertain", "not excited yet"):
+        count = sum(state == kind for state in states)
+        if count:
+            parts.append(f"{count} {kind}")
+    return ", ".join(parts)
