@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from inertid_ros.core.health import HealthItem
+from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.input.joint_stream import MAX_GAP
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.replay.trace import TopicStatistics

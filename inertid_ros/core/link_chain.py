@@ -6,15 +6,13 @@ from collections.abc import Sequence
 
 from inertid_ros.core.checks.effort_convention import EffortCheck
 from inertid_ros.core.checks.energy_cross_check import EnergyCrossCheck
-from inertid_ros.core.checks.wrench_convention import has_error
+from inertid_ros.core.diagnosis import Health, HealthItem
 from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.estimate import Fit, LinksEstimate, Mode, Solution, judge_links
 from inertid_ros.core.estimation.link_estimator import LinkEstimator
-from inertid_ros.core.estimation.link_records import LinkEstimate, LinkOutput
-from inertid_ros.core.estimation.link_state import judge_links
-from inertid_ros.core.health import Health, HealthItem
 from inertid_ros.core.input.joint_names import JointNames
 from inertid_ros.core.link_pipeline import SLOT, LinkPipeline
-from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
+from inertid_ros.core.records import FloatArray, JointBlock, Output, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.link_rows import LinkRows, make_link_rows
 from inertid_ros.core.rows.link_rows_energy import EnergyLinkRows
@@ -111,35 +109,29 @@ class LinkChain:
         if self._pipeline is not None:
             self._pipeline.push_base_wrenches(block)
 
-    def process(self) -> LinkOutput | None:
+    def process(self) -> Output | None:
         """Carry everything that can be paired through the chain; None if there is nothing."""
         return None if self._pipeline is None else self._pipeline.process(self._paused)
 
-    def estimate(self) -> LinkEstimate | None:
+    def estimate(self) -> LinksEstimate | None:
         """All that is known by now; None while it is not known which joints the arm has."""
         if self._pipeline is None or self.model is None:
             return None
         solution = self._pipeline.estimator.solve()
-        covariance = solution.covariance()
         fit = self._pipeline.fit or solution
         findings = () if self._pipeline.check is None else self._pipeline.check.findings()
         if not findings and self._energy is not None:
             findings = self._energy.findings()
-        states = judge_links(self.model, solution.values, covariance)
-        if has_error(findings):
-            states = tuple("uncertain" if state == "known" else state for state in states)
-        return LinkEstimate(
+        waiting = Mode.TRACKING if solution.rows.any() else Mode.WAITING
+        judged = Solution(
             stamp=self._pipeline.stamp,
-            model=self.model,
+            mode=Mode.PAUSED if self._paused else waiting,
             values=solution.values,
-            covariance=covariance,
-            states=states,
-            residual_rms=fit.residual_rms,
-            measured_rms=fit.measured_rms,
-            rows=fit.rows,
-            mode="paused" if self._paused else "learning" if solution.rows.any() else "waiting",
-            findings=findings,
+            covariance=solution.covariance(),
+            rows=int(fit.rows.max(initial=0)),
+            fit=Fit(self.model.channels, fit.rows, fit.residual_rms, fit.measured_rms),
         )
+        return judge_links(judged, self.model, findings)
 
     def freeze(self, values: FloatArray) -> None:
         """Predict with these base parameters (U,) and learn nothing from now on; the arm must be known."""

@@ -6,13 +6,21 @@ import numpy as np
 
 from inertid_ros.core.checks.effort_convention import EffortCheck
 from inertid_ros.core.checks.energy_cross_check import EnergyCrossCheck
+from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.estimation.link_estimator import LinkEstimator
-from inertid_ros.core.estimation.link_records import LinkOutput
-from inertid_ros.core.health import Health
 from inertid_ros.core.input.effort_streams import EffortStreams
 from inertid_ros.core.input.efforts import EffortInput
 from inertid_ros.core.input.synchroniser import Alignment, Stretch
-from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
+from inertid_ros.core.records import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    JointBlock,
+    Output,
+    RowOutput,
+    WrenchBlock,
+    join_outputs,
+)
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.rows.link_rows import LinkRows
 from inertid_ros.core.rows.row_fit import RowFit
@@ -135,18 +143,14 @@ class LinkPipeline:
                 kept.append(WrenchBlock(block.frame, block.stamps[~ready], block.wrenches[~ready]))
         self._waiting = kept
 
-    def process(self, paused: bool) -> LinkOutput | None:
+    def process(self, paused: bool) -> Output | None:
         """Carry everything that can be paired through; None if there is nothing. Learn nothing while paused."""
         self._release()
         pieces = [self._process_stretch(stretch, paused) for stretch in self._alignment.process()]
         if not pieces:
             return None
         self.stamp = pieces[-1].stamps.item(-1)
-        return (
-            pieces[0]
-            if len(pieces) == 1
-            else LinkOutput(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
-        )
+        return pieces[0] if len(pieces) == 1 else join_outputs(pieces)
 
     def _read(self, stretch: Stretch) -> tuple[FloatArray, BoolArray]:
         """Channels (N, K) of a stretch, and whether they are usable (N, K)."""
@@ -171,7 +175,7 @@ class LinkPipeline:
             self._health.report("base_wrench", "off_static_path", stamp, count=int((~near).sum()))
         return base - self._sign * self._at_rest, np.repeat(near[:, None], 6, axis=1)
 
-    def _process_stretch(self, stretch: Stretch, paused: bool) -> LinkOutput:
+    def _process_stretch(self, stretch: Stretch, paused: bool) -> Output:
         measured, usable = self._read(stretch)
         slots = stretch.stamps // SLOT
         picked = self._pick(slots)
@@ -192,7 +196,8 @@ class LinkPipeline:
             measured[:, :6] *= -1.0
         if self.static is not None:
             predicted, measured = predicted + self._at_rest, measured + self._at_rest
-        return LinkOutput(stretch.stamps, predicted, measured, usable, row_stamps, row_measured, row_predicted, settled)
+        rows_out = RowOutput(row_stamps, row_measured, row_predicted, settled)
+        return Output(stretch.stamps, measured, predicted, usable, rows_out)
 
     def _leave_out(self, rows: FloatArray, settled: BoolArray, stands: BoolArray, moved: BoolArray) -> None:
         """Leave the drives of joints that stand out of their rows, and rows of joints that may be moving altogether."""

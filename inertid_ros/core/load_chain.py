@@ -2,86 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import numpy as np
 
-from inertid_ros.core.checks.wrench_convention import ConventionCheck, Finding, has_error
-from inertid_ros.core.checks.wrench_sign import Sign, WrenchSign, find_contradictions, find_impossible_body
+from inertid_ros.core.checks.wrench_convention import ConventionCheck
+from inertid_ros.core.checks.wrench_sign import WrenchSign, find_contradictions
+from inertid_ros.core.diagnosis import Health, HealthItem
 from inertid_ros.core.equations.load_regressor import build_prediction_map
 from inertid_ros.core.errors import NotIdentifiedError
-from inertid_ros.core.estimation.load_estimator import Event, LoadEstimator
+from inertid_ros.core.estimation.estimate import LoadEstimate, Mode, Solution, WristSensor, judge_load
+from inertid_ros.core.estimation.load_estimator import Event as _Event
+from inertid_ros.core.estimation.load_estimator import LoadEstimator
 from inertid_ros.core.estimation.load_trial import LOAD
-from inertid_ros.core.estimation.parameter_state import ParameterState, judge_parameters
 from inertid_ros.core.estimation.standstill_noise import StandstillNoise
-from inertid_ros.core.health import Health, HealthItem
+from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.joint_names import JointNames
 from inertid_ros.core.input.synchroniser import Alignment, Stretch
-from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
-from inertid_ros.core.rigid_body.feasibility import nearest_feasible
-from inertid_ros.core.rigid_body.tool import Tool, subtract
+from inertid_ros.core.records import Event, EventKind, FloatArray, IntArray, JointBlock, Output, RowOutput, WrenchBlock
+from inertid_ros.core.rigid_body.tool import Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.load_rows import make_load_rows
 from inertid_ros.core.settings.settings import Settings
 
+_SMALLEST_SIGN = 0.05
 SLOT = 20_000_000
 """Decisions are taken once in so many nanoseconds of stamps, never once per block."""
-
-
-class LoadOutput(NamedTuple):
-    """What came out for each wrench that could be paired.
-
-    Attributes:
-        stamps: (N,) nanoseconds, the wrenches' own.
-        predicted: (N, 6) wrench of the load and the bias, in the driver's sign.
-        residual: (N, 6) measured less predicted: the contact wrench, in the driver's sign.
-        events: what happened to the load.
-    """
-
-    stamps: IntArray
-    predicted: FloatArray
-    residual: FloatArray
-    events: tuple[Event, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LoadEstimate:
-    """All that is known of the load.
-
-    Attributes:
-        stamp: of the newest wrench used, nanoseconds; 0 before the first.
-        sensor_frame: frame of all that follows.
-        sign: which wrench the driver publishes, None while that cannot be told.
-        parameters: (10,) of the load alone, the tool subtracted.
-        covariance: (10, 10), including the tool's.
-        feasible: (10,) nearest parameters of a possible rigid body, in the information metric.
-        states: for each parameter, whether it can be trusted.
-        bias: (6,) of the sensor, in the driver's sign.
-        bias_covariance: (6, 6).
-        noise_density: (6,) N/sqrt(Hz) and Nm/sqrt(Hz) at standstill.
-        noise_calibrated: whether the robot has stood still long enough to measure it.
-        misfit: variance of the innovations over what noise explains; 1 if the model is perfect.
-        mode: "waiting" before the first row, then "free", "disturbed" or "contact"; "paused" while paused.
-        findings: what the data says against the configuration.
-        rows: how many rows have been folded in.
-    """
-
-    stamp: int
-    sensor_frame: str
-    sign: Sign | None
-    parameters: FloatArray
-    covariance: FloatArray
-    feasible: FloatArray
-    states: tuple[ParameterState, ...]
-    bias: FloatArray
-    bias_covariance: FloatArray
-    noise_density: FloatArray
-    noise_calibrated: bool
-    misfit: float
-    mode: str
-    findings: tuple[Finding, ...]
-    rows: int
 
 
 class LoadChain:
@@ -132,12 +76,12 @@ class LoadChain:
             self._health.report("wrench", "frame_unknown", int(block.stamps[-1]), detail, len(block.stamps))
         self._alignment.push_wrenches(block)
 
-    def process(self) -> LoadOutput:
+    def process(self) -> Output | None:
         """Carry everything that can be paired through the chain."""
         stretches = self._alignment.process()
         if not stretches:
-            return _EMPTY
-        events: list[Event] = []
+            return None
+        events: list[_Event] = []
         predictions: list[FloatArray] = []
         for stretch in stretches:
             self._process_stretch(stretch, predictions, events)
@@ -147,9 +91,15 @@ class LoadChain:
             wrenches = np.concatenate([stretch.wrenches for stretch in stretches])
         predicted = predictions[0] if len(predictions) == 1 else np.concatenate(predictions)
         self._stamp = stamps.item(-1)
-        return LoadOutput(stamps, predicted, wrenches - predicted, tuple(events))
+        usable = np.ones(predicted.shape, dtype=bool)
+        rows = RowOutput(stamps[:0], predicted[:0], predicted[:0], usable[:0])
+        return Output(stamps, wrenches, predicted, usable, rows, tuple(self._stamp_event(event) for event in events))
 
-    def _process_stretch(self, stretch: Stretch, predictions: list[FloatArray], events: list[Event]) -> None:
+    def _stamp_event(self, event: _Event) -> Event:
+        stamp = self._alignment.time_origin + round(event.time * 1e9)
+        return Event(stamp, EventKind(event.kind), event.message)
+
+    def _process_stretch(self, stretch: Stretch, predictions: list[FloatArray], events: list[_Event]) -> None:
         """Append the predictions for a stretch, in pieces (N, 6), and the events; estimates are updated on the way."""
         picked = self._pick_slots(stretch.stamps)
         regressors, rows = self._rows.process(stretch, picked)
@@ -195,13 +145,15 @@ class LoadChain:
         before, self._slot = self._slot, slots.item(-1)
         return [int(index) for index in np.flatnonzero(np.diff(slots, prepend=before))]
 
-    def _take_row(self, time: float, row: FloatArray) -> tuple[bool, Event | None]:
+    def _take_row(self, time: float, row: FloatArray) -> tuple[bool, _Event | None]:
         if self._paused or row[12] <= 0.0:
             return False, None
         restart, event = self._estimator.process_row(time, row, self._noise.density)
         if event is not None and event.kind in ("load_changed", "bias_changed"):
             self._convention.start_load()
         self._convention.take(row, fits=self._estimator.mode == "free")
+        if self._sign.sign is None and abs(self._estimator.unknowns[0]) > _SMALLEST_SIGN:
+            self._sign.learn(float(self._estimator.unknowns[0]), float(self._estimator.covariance()[0, 0]))
         self._build_map()
         return restart, event
 
@@ -210,41 +162,29 @@ class LoadChain:
         self._map = build_prediction_map(self._estimator.unknowns)
 
     def estimate(self) -> LoadEstimate:
-        """All that is known by now."""
-        estimator = self._estimator
+        """All that is known by now; changes nothing."""
+        estimator, sign = self._estimator, self._sign.sign
         covariance = estimator.covariance()
-        sign = self._sign.find(estimator.unknowns[0], covariance[0, 0])
-        factor = -1.0 if sign == "on_sensor" else 1.0
-        parameters, load_covariance = factor * estimator.unknowns[:LOAD], covariance[:LOAD, :LOAD]
-        if self.tool is not None:
-            parameters, load_covariance = subtract(parameters, load_covariance, self.tool)
-        information = np.linalg.inv(load_covariance)
-        feasible = nearest_feasible(parameters, information)
-        states = judge_parameters(parameters, load_covariance)
-        findings = self._convention.findings() + find_contradictions(
-            estimator.unknowns, covariance, sign, float(np.linalg.norm(self.settings.gravity))
-        )
-        if not has_error(findings):
-            findings += find_impossible_body(parameters - feasible, information, states)
-        if has_error(findings):
-            states = tuple("uncertain" if state == "known" else state for state in states)
-        return LoadEstimate(
+        waiting = Mode.PAUSED if self._paused else Mode.WAITING if estimator.rows == 0 else None
+        solution = Solution(
             stamp=self._stamp,
-            sensor_frame=self.sensor_frame,
+            mode=waiting or _MODES[estimator.mode],
+            values=(1.0 if sign is None else sign.factor) * estimator.unknowns[:LOAD],
+            covariance=covariance[:LOAD, :LOAD],
+            rows=estimator.rows,
+            fit=None,
+        )
+        gravity = float(np.linalg.norm(self.settings.gravity))
+        findings = self._convention.findings() + find_contradictions(estimator.unknowns, covariance, sign, gravity)
+        sensor = WristSensor(
             sign=sign,
-            parameters=parameters,
-            covariance=load_covariance,
-            feasible=feasible,
-            states=states,
             bias=estimator.unknowns[LOAD:],
             bias_covariance=covariance[LOAD:, LOAD:],
             noise_density=np.sqrt(self._noise.density),
             noise_calibrated=self._noise.is_calibrated,
-            misfit=estimator.misfit,
-            mode="paused" if self._paused else "waiting" if estimator.rows == 0 else estimator.mode,
-            findings=findings,
-            rows=estimator.rows,
+            variance_inflation=estimator.misfit,
         )
+        return judge_load(solution, self.sensor_frame, findings, self.tool, sensor)
 
     def freeze(self, unknowns: FloatArray) -> None:
         """Predict with these [phi (10), bias (6)], in the driver's own sign, and learn nothing from now on."""
@@ -274,20 +214,19 @@ class LoadChain:
         if self._paused or self._estimator.mode != "free":
             state = "learning is paused" if self._paused else "the wrench does not fit what is known (contact)"
             raise NotIdentifiedError(f"a tool cannot be captured while {state}: try again when that is over")
-        self.tool, before = None, self.tool
         estimate = self.estimate()
+        total = estimate if self.tool is None else _without_tool(estimate, self.tool)
         unknown = [
             name
-            for name, state in zip(("mass", "mcx", "mcy", "mcz"), estimate.states, strict=False)
-            if state != "known"
+            for name, state in zip(("mass", "mcx", "mcy", "mcz"), total.states, strict=False)
+            if state is not ParameterState.KNOWN
         ]
-        if unknown or estimate.sign is None:
-            self.tool = before
+        if unknown or self._sign.sign is None:
             what = ", ".join(unknown) or "the sign of the wrench"
             raise NotIdentifiedError(
                 f"the tool is not identified yet ({what}): turn the sensor into more poses, then capture it"
             )
-        self.tool = Tool(estimate.parameters, estimate.covariance, self.sensor_frame)
+        self.tool = Tool(total.values, total.covariance, self.sensor_frame)
         return self.tool
 
     @property
@@ -301,4 +240,11 @@ class LoadChain:
         return self._health.items()
 
 
-_EMPTY = LoadOutput(np.empty(0, dtype=np.int64), np.empty((0, 6)), np.empty((0, 6)), ())
+def _without_tool(estimate: LoadEstimate, tool: Tool) -> LoadEstimate:
+    """The estimate of all that is carried."""
+    values, covariance = estimate.values + tool.phi, estimate.covariance - tool.covariance
+    solution = Solution(estimate.stamp, estimate.mode, values, covariance, estimate.rows, None)
+    return judge_load(solution, estimate.frame, estimate.findings, None, estimate.sensor)
+
+
+_MODES = {"free": Mode.TRACKING, "disturbed": Mode.TESTING, "contact": Mode.CONTACT}

@@ -6,17 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inertid_ros.core.diagnosis import Health, HealthItem
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.estimation.link_records import LinkOutput
+from inertid_ros.core.estimation.estimate import Fit, LoadEstimate, Mode, Solution, judge_load
 from inertid_ros.core.estimation.load_trial import PRIOR_LOAD
-from inertid_ros.core.estimation.parameter_state import judge_parameters
-from inertid_ros.core.health import Health, HealthItem
 from inertid_ros.core.input.joint_names import JointNames
 from inertid_ros.core.link_pipeline import LinkPipeline
-from inertid_ros.core.load_chain import LoadEstimate
-from inertid_ros.core.records import FloatArray, JointBlock
-from inertid_ros.core.rigid_body.feasibility import nearest_feasible
+from inertid_ros.core.records import FloatArray, JointBlock, Output
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.payload_rows import LOAD, PayloadRows
 from inertid_ros.core.settings.links_check import check_links_settings
@@ -30,11 +27,13 @@ class IdentifiedArm(NamedTuple):
         joint_names: the arm's joints.
         names: (U,) the parameter that stands for each base parameter.
         values: (U,).
+        covariance: (U, U) of the values; zeros where the file has none.
     """
 
     joint_names: tuple[str, ...]
     names: tuple[str, ...]
     values: FloatArray
+    covariance: FloatArray
 
 
 class PayloadChain:
@@ -74,7 +73,7 @@ class PayloadChain:
         """Take joint states of one publisher; never raises for bad data."""
         self._pipeline.push_joints(self._names.resolve(block))
 
-    def process(self) -> LinkOutput | None:
+    def process(self) -> Output | None:
         """Carry everything that can be paired through the chain; None if there is nothing."""
         return self._pipeline.process(self._paused)
 
@@ -83,23 +82,15 @@ class PayloadChain:
         solution = self._pipeline.estimator.solve()
         covariance = solution.covariance()
         waiting = not solution.rows.any()
-        return LoadEstimate(
+        judged = Solution(
             stamp=self._pipeline.stamp,
-            sensor_frame=self.frame,
-            sign="on_load",
-            parameters=solution.values,
+            mode=Mode.PAUSED if self._paused else Mode.WAITING if waiting else Mode.TRACKING,
+            values=solution.values,
             covariance=covariance,
-            feasible=nearest_feasible(solution.values, np.linalg.inv(covariance)),
-            states=judge_parameters(solution.values, covariance),
-            bias=np.zeros(6),
-            bias_covariance=np.zeros((6, 6)),
-            noise_density=np.zeros(6),
-            noise_calibrated=True,
-            misfit=1.0,
-            mode="paused" if self._paused else "waiting" if waiting else "free",
-            findings=(),
             rows=int(solution.rows.max()),
+            fit=Fit(self.model.channels, solution.rows, solution.residual_rms, solution.measured_rms),
         )
+        return judge_load(judged, self.frame, ())
 
     def pause(self, paused: bool) -> None:
         """Stop or resume learning; predictions go on."""

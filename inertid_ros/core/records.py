@@ -6,6 +6,9 @@ Stamps are integers, nanoseconds, as they came in the message header: a float64 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +17,14 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+
+
+class Name(str, Enum):
+    """A choice that is written as its own name in messages and files."""
+
+    def __str__(self) -> str:
+        """The name itself, also in f-strings, for every version of Python."""
+        return str(self.value)
 
 
 class JointBlock(NamedTuple):
@@ -63,3 +74,70 @@ class WrenchBlock(NamedTuple):
     def take(self, rows: slice) -> WrenchBlock:
         """Return some of the samples."""
         return WrenchBlock(self.frame, self.stamps[rows], self.wrenches[rows])
+
+
+class EventKind(Name):
+    """What can happen to a load."""
+
+    LOAD_CHANGED = "load_changed"
+    BIAS_CHANGED = "bias_changed"
+    CONTACT_BEGAN = "contact_began"
+    CONTACT_ENDED = "contact_ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something happened to the load: when (nanoseconds, the data's own clock), what, and the same in words."""
+
+    stamp: int
+    kind: EventKind
+    message: str
+
+
+class RowOutput(NamedTuple):
+    """Rows of the equations, after the filters: what a fit is judged by.
+
+    Attributes:
+        stamps: (M,) nanoseconds.
+        measured, predicted: (M, K), the latter with what was known before the row was used.
+        usable: (M, K).
+    """
+
+    stamps: IntArray
+    measured: FloatArray
+    predicted: FloatArray
+    usable: BoolArray
+
+
+class Output(NamedTuple):
+    """What came out for each sample that could be synchronised.
+
+    Attributes:
+        stamps: (N,) nanoseconds: those of the wrenches, or of the joint states where efforts alone are used.
+        measured: (N, K) of each channel, in SI units and the driver's sign.
+        predicted: (N, K).
+        usable: (N, K) whether it was measured at all and is to be believed.
+        rows: the rows taken from these samples.
+        events: what happened to the load.
+    """
+
+    stamps: IntArray
+    measured: FloatArray
+    predicted: FloatArray
+    usable: BoolArray
+    rows: RowOutput
+    events: tuple[Event, ...] = ()
+
+    @property
+    def residual(self) -> FloatArray:
+        """Measured less predicted (N, K): the contact wrench, or what the model does not explain of the efforts."""
+        return self.measured - self.predicted
+
+
+def join_outputs(parts: Sequence[Output]) -> Output:
+    """Outputs that follow each other, as one."""
+    stamps, measured, predicted, usable = (
+        np.concatenate(pieces) for pieces in zip(*(part[:4] for part in parts), strict=True)
+    )
+    rows = RowOutput(*(np.concatenate(pieces) for pieces in zip(*(part.rows for part in parts), strict=True)))
+    return Output(stamps, measured, predicted, usable, rows, tuple(event for part in parts for event in part.events))

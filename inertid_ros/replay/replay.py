@@ -22,7 +22,7 @@ from inertid_ros.core.errors import (
     RobotDescriptionError,
     SettingError,
 )
-from inertid_ros.core.health import HealthItem
+from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.provenance import hash_text, list_versions

@@ -19,7 +19,7 @@ from inertid_ros.core.estimation.link_records import LinkEstimate
 from inertid_ros.core.estimation.link_state import judge_links
 from inertid_ros.core.estimation.load_trial import LOAD
 from inertid_ros.core.estimation.parameter_state import judge_parameters
-from inertid_ros.core.health import HealthItem
+from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.load_chain import LoadEstimate
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.feasibility import nearest_feasible

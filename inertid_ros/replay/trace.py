@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from inertid_ros.core.estimation.link_estimator import LinkEstimator
 from inertid_ros.core.estimation.link_records import LinkEstimate
-from inertid_ros.core.health import HealthItem
+from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.load_chain import LoadEstimate
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.tool import Tool

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from inertid_ros.core.health import Level
+from inertid_ros.core.diagnosis import Level
 from inertid_ros.core.load_chain import LoadEstimate
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES

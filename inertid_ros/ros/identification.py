@@ -7,7 +7,7 @@ from pathlib import Path
 
 from inertid_ros.core.errors import NotIdentifiedError, SettingError
 from inertid_ros.core.estimation.link_records import LinkOutput
-from inertid_ros.core.health import HealthItem
+from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.load_chain import LoadOutput
 from inertid_ros.core.settings.changes import restarts_identification
 from inertid_ros.core.settings.settings import Settings

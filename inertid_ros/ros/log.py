@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inertid_ros.core.health import Level
+from inertid_ros.core.diagnosis import Level
 
 
 def log_at(logger: Any, level: Level, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from inertid_ros.core.health import HealthItem, Level
+from inertid_ros.core.diagnosis import HealthItem, Level
 
 _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "no_description": (

@@ -9,8 +9,8 @@ from dataclasses import replace
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 
-from inertid_ros.core.checks.wrench_convention import Finding
-from inertid_ros.core.health import HealthItem
+from inertid_ros.core.diagnosis import Finding
+from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.ros.diagnostics import diagnostics_message, input_status, load_status
 from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.input_watch import InputWatch

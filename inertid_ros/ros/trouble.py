@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from inertid_ros.core.health import HealthItem
+from inertid_ros.core.diagnosis import HealthItem
 
 LINGER = 1.5
 """Seconds after its last occurrence for which a trouble counts as going on."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.chain import DDARM
 
-from inertid_ros.core.health import Health
+from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.effort_streams import EffortStreams
 from inertid_ros.core.input.efforts import EffortInput
 from inertid_ros.core.records import FloatArray, JointBlock

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.health import Health
+from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.joint_names import JointNames, rename_joints
 from inertid_ros.core.records import JointBlock
 

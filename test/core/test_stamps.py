@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.health import Health
+from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.timestamps import SECOND, StampCheck
 
 START = 1_700_000_000 * SECOND

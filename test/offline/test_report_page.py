@@ -12,7 +12,7 @@ import pytest
 from support.report_traces import puma_trace
 
 from inertid_ros.core.errors import FileAccessError
-from inertid_ros.core.health import HealthItem
+from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.settings.settings import iterate_settings
 from inertid_ros.replay.trace import LoadTrace, TraceEvent, Traces
 from inertid_ros.report import write_report

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from support.report_traces import free_motion_trace, puma_trace, static_poses_trace
 
-from inertid_ros.core.checks.wrench_convention import Finding
-from inertid_ros.core.health import HealthItem
+from inertid_ros.core.diagnosis import Finding
+from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.records import FloatArray
 from inertid_ros.replay.trace import MODES, Envelope, LoadTrace, SignalTrace, TraceEvent
 from inertid_ros.report.verdict import Verdict, advise_on_turning, join_words, judge, list_times

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from visualization_msgs.msg import Marker
 
-from inertid_ros.core.checks.wrench_convention import Finding
+from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.load_chain import LoadEstimate
 from inertid_ros.core.rigid_body.description import describe_body
 from inertid_ros.core.rigid_body.inertial import compose

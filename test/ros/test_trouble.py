@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inertid_ros.core.health import HealthItem
+from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.ros.input_watch import SILENCE, InputWatch
 from inertid_ros.ros.node_health import NodeHealth
 from inertid_ros.ros.report import merge_items

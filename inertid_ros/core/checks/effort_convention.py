@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.checks.wrench_convention import Finding
+from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.records import BoolArray, FloatArray
 from inertid_ros.core.robot.arm import ArmModel
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.checks.wrench_convention import Finding
+from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import pinocchio_columns
 from inertid_ros.core.robot.arm import ArmModel

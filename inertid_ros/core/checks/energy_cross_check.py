@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.checks.energy_balance import EnergyCheck
-from inertid_ros.core.checks.wrench_convention import Finding
+from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.link_estimator import LinkSolution
 from inertid_ros.core.records import BoolArray, FloatArray

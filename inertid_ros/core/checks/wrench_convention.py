@@ -7,11 +7,9 @@ T - tr(H)^2 / tr(C) of T = sum |f - mean|^2 unexplained, the best multiple of an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from inertid_ros.core.health import Level
+from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.records import FloatArray
 
 _ENOUGH_TURN = 2.0
@@ -21,20 +19,6 @@ _DIFFERENT = 0.3
 _SMALL_MOMENT = 0.05
 _JOINED = np.array([0, 1, 2, 12, 13, 14, 15, 16, 17, 18])
 _MIRRORS = ((1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (1.0, -1.0, 1.0), (1.0, 1.0, -1.0))
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something the data says about the wrench's convention."""
-
-    level: Level
-    code: str
-    message: str
-
-
-def has_error(findings: tuple[Finding, ...]) -> bool:
-    """Whether one of the findings makes the estimate unusable."""
-    return any(finding.level == "error" for finding in findings)
 
 
 class ConventionCheck:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from inertid_ros.core.estimation.link_records import LinkEstimate
+from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.feasible_links import make_plausible, nearest_feasible_links, solve_by_ridge
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
@@ -16,7 +16,7 @@ _REACH = 0.3
 """What a link may differ by from the URDF's: as much as its own mass at this distance [m], as a standard deviation."""
 
 
-def complete_links(estimate: LinkEstimate) -> FloatArray:
+def complete_links(estimate: LinksEstimate) -> FloatArray:
     """The full set (F,) that explains the data as possible links do, near the URDF's own where they say little.
 
     The URDF's values count as measured once, each with a standard deviation of the link's own mass, at 0.3 m for first
@@ -42,7 +42,7 @@ def complete_links(estimate: LinkEstimate) -> FloatArray:
     return nearest_feasible_links(prior, values, root, combination, len(links), positive)
 
 
-def complete_by_ridge(estimate: LinkEstimate) -> FloatArray:
+def complete_by_ridge(estimate: LinksEstimate) -> FloatArray:
     """The full set (F,) of the paper's eq. 20: as small as the data allow, and not always of possible bodies."""
     root, combination = _invert_root(estimate.covariance), estimate.model.base.combination
     smallest = np.linalg.svd(root @ combination, compute_uv=False)[-1]

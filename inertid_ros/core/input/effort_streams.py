@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.health import Health
+from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.joint_stream import MAX_GAP
 from inertid_ros.core.input.sample_buffer import SampleBuffer
 from inertid_ros.core.input.timestamps import StampCheck

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inertid_ros.core.health import Health
+from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.records import JointBlock
 
 _REMEMBERED = 100

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from inertid_ros.core.health import Health
+from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.sample_buffer import SampleBuffer
 from inertid_ros.core.input.timestamps import StampCheck
 from inertid_ros.core.input.velocity_check import VelocityCheck

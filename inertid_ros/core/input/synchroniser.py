@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.health import Health
+from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.joint_stream import MAX_GAP, JointStream
 from inertid_ros.core.input.timestamps import SECOND, StampCheck
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock

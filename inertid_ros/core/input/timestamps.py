@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.health import Health
+from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.records import IntArray
 
 SECOND = 1_000_000_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from inertid_ros.core.health import Health
+from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.sample_buffer import SampleBuffer
 
 _CHUNK = 100

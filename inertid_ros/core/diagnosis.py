@@ -1,11 +1,32 @@
-"""What was wrong with the input: how often, since when, and what to do about it."""
+"""What is wrong: health issues of the input (how often, since when, what to do), and findings about its convention."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 Level = Literal["info", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that the data say against the configuration."""
+
+    level: Level
+    code: str
+    message: str
+
+
+def has_error(findings: Iterable[Finding]) -> bool:
+    """Whether one of the findings makes the estimate unusable."""
+    return any(finding.level == "error" for finding in findings)
+
+
+def unite_findings(parts: Iterable[Iterable[Finding]]) -> tuple[Finding, ...]:
+    """Findings of several recordings or checks, each kind once."""
+    return tuple({finding.code: finding for part in parts for finding in part}.values())
+
 
 _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "not_finite": ("error", "values are NaN or infinite; those samples are left out", "look at the driver"),

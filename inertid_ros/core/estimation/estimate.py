@@ -1,0 +1,294 @@
+"""What is known, judged: the one place where a solution becomes an estimate.
+
+A solution is values with a covariance that is already widened. What follows from it is the same for a single recording
+and for the sum of several, for a wrist sensor and for efforts: the tool is subtracted, parameters get their states, the
+nearest physically consistent body is found, findings of the checks are united, and an error among them demotes what
+would be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+from scipy.special import chdtri
+
+from inertid_ros.core.diagnosis import Finding, has_error, unite_findings
+from inertid_ros.core.equations.base_parameters import BaseParameters
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.states import ParameterState, demote, judge_link_parameters, judge_load_parameters
+from inertid_ros.core.records import FloatArray, IntArray, Name
+from inertid_ros.core.rigid_body.feasibility import nearest_feasible
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.core.rigid_body.tool import Tool, subtract
+
+_IMPOSSIBLE = 100.0
+"""Chi-square distance to the nearest physically consistent body that ten parameters never reach by noise."""
+_CONFIDENCE = 0.999
+"""Recordings contradict each other beyond this quantile of chi-square: one false alarm in a thousand."""
+
+
+class Mode(Name):
+    """What the estimator does."""
+
+    WAITING = "waiting"
+    TRACKING = "tracking"
+    TESTING = "testing"
+    CONTACT = "contact"
+    PAUSED = "paused"
+
+
+class Sign(Name):
+    """Which of two opposite wrenches a driver publishes."""
+
+    ON_LOAD = "on_load"
+    ON_SENSOR = "on_sensor"
+
+    @property
+    def factor(self) -> float:
+        """What turns a published wrench into the one that the sensor exerts on the load."""
+        return -1.0 if self is Sign.ON_SENSOR else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How well K channels are explained.
+
+    Attributes:
+        channels: their names.
+        rows: (K,) how many rows of each.
+        residual_rms, measured_rms: (K,) of the filtered rows so far.
+    """
+
+    channels: tuple[str, ...]
+    rows: IntArray
+    residual_rms: FloatArray
+    measured_rms: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class WristSensor:
+    """What is known of a wrist force/torque sensor.
+
+    Attributes:
+        sign: which wrench the driver publishes, None while that cannot be told.
+        bias: (6,) in the driver's sign.
+        bias_covariance: (6, 6).
+        noise_density: (6,) N/sqrt(Hz) and Nm/sqrt(Hz) at standstill.
+        noise_calibrated: whether the robot has stood still long enough to measure it.
+        variance_inflation: variance of the innovations over what noise explains; 1 if the model is perfect.
+    """
+
+    sign: Sign | None
+    bias: FloatArray
+    bias_covariance: FloatArray
+    noise_density: FloatArray
+    noise_calibrated: bool
+    variance_inflation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What is known of some parameters.
+
+    Attributes:
+        stamp: of the newest sample used, nanoseconds; 0 before the first.
+        mode: what the estimator does.
+        names: of the U parameters.
+        values: (U,).
+        covariance: (U, U).
+        states: (U,) whether each can be trusted.
+        findings: what the data say against the configuration.
+        rows: how many rows have been used; of the channel that has most.
+        fit: how well the channels are explained, where that is known.
+    """
+
+    stamp: int
+    mode: Mode
+    names: tuple[str, ...]
+    values: FloatArray
+    covariance: FloatArray
+    states: tuple[ParameterState, ...]
+    findings: tuple[Finding, ...]
+    rows: int
+    fit: Fit | None
+
+    @property
+    def deviations(self) -> FloatArray:
+        """Standard deviations (U,)."""
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all of it is finite numbers."""
+        return bool(np.isfinite(self.values).all() and np.isfinite(self.covariance).all())
+
+
+@dataclass(frozen=True, slots=True)
+class LoadEstimate(Estimate):
+    """The ten parameters of a load.
+
+    Attributes:
+        frame: in which they are given.
+        feasible: (10,) nearest physically consistent parameters, in the information metric.
+        tool: what was subtracted.
+        sensor: the wrist sensor; None where the load is identified from efforts.
+    """
+
+    frame: str
+    feasible: FloatArray
+    tool: Tool | None
+    sensor: WristSensor | None
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all of it is finite numbers."""
+        sensor = self.sensor
+        parts = [self.values, self.covariance, self.feasible]
+        parts += [] if sensor is None else [sensor.bias, sensor.bias_covariance, sensor.noise_density]
+        return all(bool(np.isfinite(part).all()) for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class LinksEstimate(Estimate):
+    """The base parameters of an arm.
+
+    Attributes:
+        model: the arm, and which combinations the base parameters are.
+    """
+
+    model: LinkModel
+
+    @property
+    def base(self) -> BaseParameters:
+        """Which combinations the values are."""
+        return self.model.base
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What an estimator knows, before anybody judges it.
+
+    Attributes:
+        stamp: of the newest sample used, nanoseconds.
+        mode: what the estimator does.
+        values: (U,).
+        covariance: (U, U), widened by all that noise alone does not explain.
+        rows: how many rows have been used.
+        fit: how well the channels are explained, where that is known.
+    """
+
+    stamp: int
+    mode: Mode
+    values: FloatArray
+    covariance: FloatArray
+    rows: int
+    fit: Fit | None
+
+
+def judge_load(
+    solution: Solution,
+    frame: str,
+    findings: Sequence[Finding],
+    tool: Tool | None = None,
+    sensor: WristSensor | None = None,
+) -> LoadEstimate:
+    """Make an estimate of a load from a solution for the ten parameters of all that is carried, the tool included."""
+    values, covariance = solution.values, solution.covariance
+    if tool is not None:
+        values, covariance = subtract(values, covariance, tool)
+    information = np.linalg.inv(covariance)
+    feasible = nearest_feasible(values, information)
+    states = judge_load_parameters(values, covariance)
+    if not has_error(findings):
+        excess = values - feasible
+        is_known = ParameterState.KNOWN in states
+        if is_known and float(excess @ information @ excess) >= _IMPOSSIBLE:
+            findings = (*findings, _NO_BODY)
+    return LoadEstimate(
+        stamp=solution.stamp,
+        mode=solution.mode,
+        names=PARAMETER_NAMES,
+        values=values,
+        covariance=covariance,
+        states=demote(states) if has_error(findings) else states,
+        findings=tuple(findings),
+        rows=solution.rows,
+        fit=solution.fit,
+        frame=frame,
+        feasible=feasible,
+        tool=tool,
+        sensor=sensor,
+    )
+
+
+def judge_links(solution: Solution, model: LinkModel, findings: Sequence[Finding]) -> LinksEstimate:
+    """Make an estimate of an arm's base parameters from a solution."""
+    states = judge_link_parameters(model, solution.values, solution.covariance)
+    return LinksEstimate(
+        stamp=solution.stamp,
+        mode=solution.mode,
+        names=tuple(model.base.names[column] for column in model.base.columns),
+        values=solution.values,
+        covariance=solution.covariance,
+        states=demote(states) if has_error(findings) else states,
+        findings=tuple(findings),
+        rows=solution.rows,
+        fit=solution.fit,
+        model=model,
+    )
+
+
+def combine_loads(parts: Sequence[LoadEstimate]) -> LoadEstimate:
+    """Add up what several recordings of one load tell: information matrices and vectors.
+
+    Each recording has a bias of its own, which is eliminated: with covariance C_i of the ten parameters x_i alone,
+    the sum is C = (Σ C_i⁻¹)⁻¹ and x = C Σ C_i⁻¹ x_i, computed by orthogonal transformations of L_i⁻¹ [1, x_i] with
+    L_i L_iᵀ = C_i. The tool, which is the same in all, is subtracted afterwards. Findings of all recordings belong to
+    the sum; sensor, mode and all else are those of the last recording.
+    """
+    last = parts[-1]
+    if len(parts) == 1:
+        return last
+    count = len(PARAMETER_NAMES)
+    total = SquareRootInformation(np.full(count, np.inf))
+    for part in parts:
+        values, covariance = part.values, part.covariance
+        if part.tool is not None:
+            values, covariance = values + part.tool.phi, covariance - part.tool.covariance
+        root = cholesky(covariance, lower=True)
+        rows = solve_triangular(root, np.column_stack((np.eye(count), values)), lower=True)
+        total.fold_in(np.asfortranarray(rows))
+    findings = unite_findings(part.findings for part in parts)
+    findings += _find_contradiction(total.squares_left, count * (len(parts) - 1))
+    rows_used = sum(part.rows for part in parts)
+    solution = Solution(last.stamp, last.mode, total.solve(), total.covariance(), rows_used, last.fit)
+    return judge_load(solution, last.frame, findings, last.tool, last.sensor)
+
+
+def combine_links(parts: Sequence[LinksEstimate], solution: Solution) -> LinksEstimate:
+    """Judge the solution of several recordings' information together; findings of all of them belong to it."""
+    last = parts[-1]
+    solution = replace(solution, stamp=last.stamp, mode=last.mode)
+    return judge_links(solution, last.model, unite_findings(part.findings for part in parts))
+
+
+def _find_contradiction(squares: float, freedom: int) -> tuple[Finding, ...]:
+    if squares <= chdtri(freedom, 1.0 - _CONFIDENCE):
+        return ()
+    message = (
+        f"the recordings contradict each other (chi-square {squares:.0f} with {freedom} degrees of freedom): "
+        "replay recordings of different loads separately"
+    )
+    return (Finding("warning", "recordings_contradict", message),)
+
+
+_NO_BODY = Finding(
+    "error",
+    "impossible_body",
+    "the identified parameters are not those of a rigid body: check the direction of gravity, the sign of the moments, "
+    "the sensor frame and the joint states",
+)
