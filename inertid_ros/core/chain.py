@@ -1,19 +1,36 @@
-"""The one chain from samples to an estimate. Node, replay, command line and tests all drive this one."""
+"""The one chain from samples to an estimate. Node, replay, command line and tests all drive this one.
+
+    blocks -> input (synchroniser) -> segments -> rows (equation) -> estimator -> solution -> estimate
+
+It knows no clock and no logger: time is that of the stamps. Results do not depend on how samples arrive, one by one or
+in blocks: rows are taken and decisions made once in a decision interval of stamps.
+"""
 
 from __future__ import annotations
 
-from inertid_ros.core.diagnosis import HealthItem
-from inertid_ros.core.equations.model import LinkModel
+from collections.abc import Sequence
+
+import numpy as np
+
+from inertid_ros.core.diagnosis import Health, HealthItem
+from inertid_ros.core.equations.equation import Source
+from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
+from inertid_ros.core.errors import SettingError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
-from inertid_ros.core.estimation.link_estimator import LinkEstimator
-from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.load_chain import LoadChain
-from inertid_ros.core.payload_chain import IdentifiedArm, PayloadChain
-from inertid_ros.core.records import FloatArray, JointBlock, Name, Output, WrenchBlock
+from inertid_ros.core.estimation.reweighted import ReweightedEstimator
+from inertid_ros.core.input.inputs import choose_joints
+from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.records import Event, FloatArray, JointBlock, Name, Output, WrenchBlock, join_outputs
 from inertid_ros.core.rigid_body.tool import Tool
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.links_check import check_links_settings
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.core.static.baseline import StaticWrench
+from inertid_ros.core.tasks.arm import ArmTask, PayloadTask, make_links_task
+from inertid_ros.core.tasks.wrist import WristLoadTask
+
+_EFFORT_WAIT = 100
+"""So many messages without effort before that is called an error."""
 
 
 class Target(Name):
@@ -24,7 +41,12 @@ class Target(Name):
 
 
 class Chain:
-    """Joint states and wrenches in; predictions, residuals, events and an estimate out."""
+    """Joint states and wrenches in; predictions, residuals, events and an estimate out.
+
+    Attributes:
+        settings: all parameters.
+        target: what is identified.
+    """
 
     def __init__(
         self,
@@ -36,71 +58,166 @@ class Chain:
         arm: IdentifiedArm | None = None,
         static: StaticWrench | None = None,
     ) -> None:
-        """Build the chain for a robot."""
+        """Build the chain for a robot.
+
+        Args:
+            robot: the robot.
+            settings: all parameters.
+            target: what is identified.
+            sensor_frame: frame of the wrenches; the configured one if empty.
+            arm: the identified arm, for a load by efforts.
+            static: what links.static_file holds, where it is set.
+
+        Raises:
+            SettingError: if the unit of effort is not declared, or something does not fit together.
+            RobotDescriptionError: if a joint or a frame is not there or cannot be used.
+        """
         self.settings = settings
         self.target = target
-        self._inner: LoadChain | LinkChain | PayloadChain
-        if target is Target.LINKS:
-            self._inner = LinkChain(robot, settings, static)
-        elif arm is not None:
-            self._inner = PayloadChain(robot, settings, arm)
-        else:
-            self._inner = LoadChain(robot, settings, sensor_frame or None)
+        self._robot = robot
+        self._static = static
+        self._health = Health()
+        self._paused = False
+        self._stamp = 0
+        self._without_effort = 0
+        self._task: WristLoadTask | ArmTask | None = None
+        if target is Target.LOAD and arm is None:
+            self._task = WristLoadTask(robot, settings, sensor_frame or settings.load.sensor_frame, self._health)
+            return
+        check_links_settings(settings.links)
+        if arm is not None:
+            self._task = PayloadTask(robot, settings, arm, self._health)
+        elif settings.links.joints:
+            self._build_links(settings.links.joints)
+
+    def _build_links(self, joints: Sequence[str]) -> None:
+        model = LinkModel.from_settings(self._robot, self.settings, joints)
+        self._task = make_links_task(self._robot, self.settings, model, self._health, self._static)
 
     @property
     def model(self) -> LinkModel | None:
-        return None if isinstance(self._inner, LoadChain) else self._inner.model
+        """The arm; None for a wrist sensor, and while it is not known which joints the arm has."""
+        return self._task.model if isinstance(self._task, ArmTask) else None
+
+    @property
+    def estimator(self) -> ReweightedEstimator | None:
+        """What holds an arm's information; that of several recordings adds up."""
+        return self._task.estimator if isinstance(self._task, ArmTask) else None
 
     @property
     def channels(self) -> tuple[str, ...]:
-        if isinstance(self._inner, LoadChain):
-            return ("fx", "fy", "fz", "nx", "ny", "nz")
-        return () if self._inner.model is None else self._inner.model.channels
+        """Names of what is measured; empty while it is not known which joints the arm has."""
+        return () if self._task is None else self._task.rows.equation.channels
+
+    # Data
+
+    def push(self, block: JointBlock | WrenchBlock) -> None:
+        """Take joint states of one publisher, or wrenches; never raises for bad data."""
+        if self._task is None:
+            self._find_joints(block)
+        if self._task is not None:
+            self._task.input.push(block)
+
+    def _find_joints(self, block: JointBlock | WrenchBlock) -> None:
+        """The arm is what the first usable message has; what mimics another joint or has no single coordinate, not."""
+        if not isinstance(block, JointBlock) or len(block.stamps) == 0:
+            return
+        if Source(self.settings.links.source).has_efforts and block.efforts is None:
+            self._without_effort += len(block.stamps)
+            if self._without_effort >= _EFFORT_WAIT:
+                self._health.report("effort", "no_effort", int(block.stamps[-1]), count=len(block.stamps))
+            return
+        joints = choose_joints(self._robot, block, self._health)
+        if joints:
+            self._build_links(joints)
+
+    def process(self) -> Output | None:
+        """Carry everything that can be synchronised through the chain; None if there is nothing."""
+        if self._task is None:
+            return None
+        outputs = [self._process_segment(self._task, segment) for segment in self._task.input.process()]
+        if not outputs:
+            return None
+        self._stamp = outputs[-1].stamps.item(-1)
+        return outputs[0] if len(outputs) == 1 else join_outputs(outputs)
+
+    def _process_segment(self, task: WristLoadTask | ArmTask, segment: Segment) -> Output:
+        """Advance from row to row; a restart of the filters takes effect at the next sample."""
+        predicted = task.rows.begin(segment)
+        task.begin(segment)
+        events: list[Event] = []
+        position, count = task.rows.advance(segment, 0, False), len(segment.stamps)
+        while position < count:
+            decision = task.take_row(segment, position, self._paused)
+            if decision.kind is not None:
+                events.append(Event(segment.stamps.item(position), decision.kind, decision.message))
+            if decision.restart:
+                task.rows.restart()
+            position = task.rows.advance(segment, position, True)
+        measured, positions = segment.readings, segment.positions
+        return Output(
+            segment.stamps,
+            task.restore(positions, measured),
+            task.restore(positions, predicted),
+            segment.bad == 0.0,
+            task.collect_rows(),
+            tuple(events),
+        )
+
+    def answer(self) -> Output | None:
+        """Predict samples that still wait for a later joint state, by extrapolation; changes nothing."""
+        task = self._task
+        waiting = None if task is None else task.input.foresee()
+        if task is None or waiting is None:
+            return None
+        predicted = np.array([task.rows.foresee(sample) for sample in waiting.samples])
+        positions = waiting.samples[:, 1 : 1 + (waiting.samples.shape[1] - 1) // 2]
+        no_rows = task.collect_rows()
+        return Output(waiting.stamps, waiting.measured, task.restore(positions, predicted), waiting.usable, no_rows)
+
+    # What is known
+
+    def estimate(self) -> LoadEstimate | LinksEstimate | None:
+        """All that is known by now, changing nothing; None while it is not known which joints the arm has."""
+        return None if self._task is None else self._task.estimate(self._stamp, self._paused)
+
+    def freeze(self, values: FloatArray) -> None:
+        """Predict with these unknowns (U,) and learn nothing from now on; the arm must be known."""
+        assert self._task is not None
+        self._paused = True
+        self._task.freeze(values)
+
+    def pause(self, paused: bool) -> None:
+        """Stop or resume learning; predictions go on."""
+        self._paused = paused
+
+    def reset(self) -> None:
+        """Forget all that was learned; a tool and the calibration of the noise stay."""
+        if self._task is not None:
+            self._task.reset()
 
     @property
     def tool(self) -> Tool | None:
-        return self._inner.tool if isinstance(self._inner, LoadChain) else None
+        """What is subtracted from what a wrist sensor carries."""
+        return self._task.tool if isinstance(self._task, WristLoadTask) else None
 
     @tool.setter
     def tool(self, tool: Tool | None) -> None:
-        if isinstance(self._inner, LoadChain):
-            self._inner.tool = tool
-
-    @property
-    def estimator(self) -> LinkEstimator | None:
-        return self._inner.estimator if isinstance(self._inner, LinkChain) else None
-
-    def push(self, block: JointBlock | WrenchBlock) -> None:
-        if isinstance(block, JointBlock):
-            self._inner.push_joints(block)
-        elif isinstance(self._inner, LoadChain):
-            self._inner.push_wrenches(block)
-        elif isinstance(self._inner, LinkChain):
-            self._inner.push_base_wrenches(block)
-
-    def process(self) -> Output | None:
-        return self._inner.process()
-
-    def answer(self) -> Output | None:
-        return None
-
-    def estimate(self) -> LoadEstimate | LinksEstimate | None:
-        return self._inner.estimate()
+        if isinstance(self._task, WristLoadTask):
+            self._task.tool = tool
 
     def capture_tool(self) -> Tool:
-        assert isinstance(self._inner, LoadChain)
-        return self._inner.capture_tool()
+        """Keep what is carried now as the tool; from then on the load is what comes on top of it.
 
-    def pause(self, paused: bool) -> None:
-        self._inner.pause(paused)
-
-    def reset(self) -> None:
-        self._inner.reset()
-
-    def freeze(self, values: FloatArray) -> None:
-        assert not isinstance(self._inner, PayloadChain)
-        self._inner.freeze(values)
+        Raises:
+            NotIdentifiedError: while that is not identified; the tool is the one before then.
+            SettingError: without a wrist sensor.
+        """
+        if not isinstance(self._task, WristLoadTask):
+            raise SettingError("load.source", self.settings.load.source, "wrench: a tool is captured on a wrist sensor")
+        return self._task.capture_tool(self._paused)
 
     @property
     def health(self) -> tuple[HealthItem, ...]:
-        return self._inner.health
+        """What was wrong with the input so far."""
+        return self._health.items()

@@ -13,10 +13,13 @@ import numpy as np
 import pinocchio as pin
 
 from inertid_ros.core.diagnosis import Finding
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.reweighted import WeightedSolution
+from inertid_ros.core.records import BoolArray, FloatArray
 from inertid_ros.core.rigid_body.inertial import pinocchio_columns
 from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.rows.energy_rows import EnergyWindows
+from inertid_ros.core.rows.energy import EnergyWindows, make_energy_rows
+from inertid_ros.core.settings.settings import LinksSettings
 
 _ENOUGH_WINDOWS = 10
 _SIGNIFICANT = 3.0
@@ -137,3 +140,66 @@ class EnergyCheck:
                 "and Coulomb friction; where they are on, look for an effort stamped late (links.effort_delay)"
             )
         return "check that efforts, positions and velocities are those of the same joint at the same time"
+
+
+_LARGEST = 0.15
+"""Part of the work above which a disagreement counts even where the parameters are that uncertain."""
+_ROWS = 250
+"""So many rows (5 s) a solution must come from before it is compared with anything."""
+
+
+class EnergyCrossCheck:
+    """Takes samples 20 ms apart, which is enough for the work over a window, and the solutions in between."""
+
+    def __init__(self, model: LinkModel, links: LinksSettings, interval: float) -> None:
+        """Set the arm, and how far samples are apart [s]."""
+        n = len(model.arm.joint_names)
+        self._rows = make_energy_rows(model, links, links.energy_window)
+        self._columns, self._size = model.base.columns, len(model.base.names)
+        self._samples: list[FloatArray] = []
+        self._interval = interval
+        self._check = EnergyCheck(model.arm, np.zeros(n), np.zeros(n))
+        self._waiting: list[EnergyWindows] = []
+
+    def take(self, sample: FloatArray, joints: int, is_new: bool) -> None:
+        """Take a sample [time, positions, velocities, efforts, bad]; where an effort is missing a new window starts."""
+        if is_new or sample[1 + 3 * joints :].any():
+            self._collect()
+            self._rows.restart()
+            if sample[1 + 3 * joints :].any():
+                return
+        self._samples.append(sample[: 1 + 3 * joints].copy())
+
+    def _collect(self) -> None:
+        """Find the windows that ended in the samples taken."""
+        if not self._samples:
+            return
+        samples, self._samples = np.array(self._samples), []
+        windows = self._rows.process(samples[:, 0], *np.split(samples[:, 1:], 3, axis=1))
+        if len(windows.rows):
+            self._waiting.append(windows)
+
+    def judge(self, time: float, solution: WeightedSolution) -> None:
+        """Compare the windows that ended by a time [s] with what a solution predicts of them."""
+        self._collect()
+        if not self._waiting:
+            return
+        windows = EnergyWindows(*(np.concatenate(parts) for parts in zip(*self._waiting, strict=True)))
+        ended = windows.times[:, 1] <= time
+        self._waiting = [_select(windows, ~ended)] if not ended.all() else []
+        judged = _select(windows, ended)
+        if not len(judged.rows) or solution.rows.max() < _ROWS:
+            return
+        values, covariance = np.zeros(self._size), np.zeros((self._size, self._size))
+        values[self._columns] = solution.values
+        covariance[np.ix_(self._columns, self._columns)] = solution.information.covariance()
+        self._check.effort_density = solution.variances * solution.correlations * self._interval
+        self._check.take(judged, values, covariance)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """The disagreement in words, if there is one."""
+        return self._check.findings(_LARGEST)
+
+
+def _select(windows: EnergyWindows, chosen: BoolArray) -> EnergyWindows:
+    return EnergyWindows(*(part[chosen] for part in windows))

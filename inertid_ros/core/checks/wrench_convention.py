@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from inertid_ros.core.compiled import compiled
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.records import FloatArray
 
@@ -17,7 +18,6 @@ _LIGHT = 0.3
 _ENOUGH_ROWS = 8.0
 _DIFFERENT = 0.3
 _SMALL_MOMENT = 0.05
-_JOINED = np.array([0, 1, 2, 12, 13, 14, 15, 16, 17, 18])
 _MIRRORS = ((1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (1.0, -1.0, 1.0), (1.0, 1.0, -1.0))
 
 
@@ -35,20 +35,12 @@ class ConventionCheck:
         self._last: FloatArray = np.zeros(3)
         self._has_passed = False
 
-    def take(self, row: FloatArray, fits: bool) -> None:
-        """Take one row (23,), and whether the present load explains it.
+    def take(self, signals: FloatArray, readings: FloatArray, fits: bool) -> None:
+        """Take the signals (16,) and readings (6,) of a row, and whether the present load explains it.
 
         A row counts if the sensor has turned or been accelerated since the last one: waiting is no evidence.
         """
-        change = row[:3] - row[12] * self._last
-        if change.dot(change) < (_DIFFERENT * row[12]) ** 2:
-            return
-        self._last = row[:3] / row[12]
-        joined = row[_JOINED]
-        squares = joined[:, None] * joined
-        self._all.add(squares)
-        if fits:
-            self._present.add(squares)
+        count_row(signals, readings, fits, self._last, self._all.sums, self._present.sums)
 
     def start_load(self) -> None:
         """What is carried has changed."""
@@ -63,23 +55,48 @@ class ConventionCheck:
         return self._all.judge()[0]
 
 
+@compiled
+def count_row(
+    signals: FloatArray,
+    readings: FloatArray,
+    fits: bool,
+    last: FloatArray,
+    everything: FloatArray,
+    present: FloatArray,
+) -> None:
+    """Add the products (10, 10) of a, 1, f and n of a row that differs from the last one counted."""
+    amplitude, change = signals[12], 0.0
+    joined = np.empty(10)
+    for i in range(3):
+        joined[i] = signals[i] - signals[13 + i]
+        change += (joined[i] - amplitude * last[i]) ** 2
+    if change < (_DIFFERENT * amplitude) ** 2:
+        return
+    joined[3] = amplitude
+    for i in range(6):
+        joined[4 + i] = readings[i]
+    for i in range(3):
+        last[i] = joined[i] / amplitude
+    for i in range(10):
+        for j in range(10):
+            everything[i, j] += joined[i] * joined[j]
+            if fits:
+                present[i, j] += joined[i] * joined[j]
+
+
 class _Sums:
     """Running sums of accelerations, forces and moments, and what they say."""
 
     def __init__(self) -> None:
-        self._sums = np.zeros((10, 10))
-
-    def add(self, squares: FloatArray) -> None:
-        """Add the products (10, 10) of a, 1, f and n of one row."""
-        self._sums += squares
+        self.sums = np.zeros((10, 10))
 
     def judge(self) -> tuple[tuple[Finding, ...], bool, bool]:
         """The findings, whether what can be wrong was seen to be right, and whether there was enough to judge."""
-        weight = self._sums[3, 3]
+        weight = self.sums[3, 3]
         if weight < _ENOUGH_ROWS:
             return (), False, False
         keep = np.r_[0:3, 4:10]
-        centred = self._sums[np.ix_(keep, keep)] - np.outer(self._sums[keep, 3], self._sums[keep, 3]) / weight
+        centred = self.sums[np.ix_(keep, keep)] - np.outer(self.sums[keep, 3], self.sums[keep, 3]) / weight
         centred /= weight
         motion, cross, total = centred[:3, :3], centred[:3, 3:6], float(np.trace(centred[3:6, 3:6]))
         turned = np.sort(np.linalg.eigvalsh(motion))[::-1]

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.equations.arm_regressor import ArmRegressor
+from inertid_ros.core.equations.arm import Payload, make_arm_equation
 from inertid_ros.core.equations.base_parameters import BaseParameters, find_base_parameters
-from inertid_ros.core.equations.identifiability import order_of_links
-from inertid_ros.core.equations.link_columns import LinkColumns
-from inertid_ros.core.equations.simulated_regressor import draw_states, square_up
+from inertid_ros.core.equations.equation import Equation, Source
+from inertid_ros.core.equations.identifiability import draw_states, order_of_links, square_up
 from inertid_ros.core.equations.unknowns import LinkUnknowns, channel_names
+from inertid_ros.core.errors import UnknownFrameError, UnsupportedJointError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
@@ -36,18 +36,18 @@ class LinkModel:
         channels: names of what is measured, K.
         unknowns: the full set.
         base: the base parameters among the full set.
-        columns: the base parameters' columns of the equations.
+        equation: of the base parameters.
         prior: (U,) base parameters of the URDF; friction, rotors and offsets at zero.
         prior_deviations: (U,) how far from it they may be: as far as any arm of this mass and reach.
     """
 
     arm: ArmModel
-    source: str
+    source: Source
     base_pose: pin.SE3
     channels: tuple[str, ...]
     unknowns: LinkUnknowns
     base: BaseParameters
-    columns: LinkColumns
+    equation: Equation
     prior: FloatArray
     prior_deviations: FloatArray
 
@@ -63,16 +63,16 @@ class LinkModel:
         with_gravity = not links.static_file
         arm = ArmModel.of(robot, np.array(settings.gravity) * with_gravity, joints)
         unknowns = LinkUnknowns.of(
-            arm, links.source, links.viscous, links.coulomb, links.rotor_inertia, links.offset, with_gravity
+            arm, Source(links.source), links.viscous, links.coulomb, links.rotor_inertia, links.offset, with_gravity
         )
         pose = arm.place_of(links.base_frame) if links.base_frame else None
-        return cls.of(arm, links.source, unknowns, pose, links.coulomb_velocity)
+        return cls.of(arm, Source(links.source), unknowns, pose, links.coulomb_velocity)
 
     @classmethod
     def of(
         cls,
         arm: ArmModel,
-        source: str,
+        source: Source,
         unknowns: LinkUnknowns,
         base_pose: pin.SE3 | None = None,
         coulomb_velocity: float = 0.02,
@@ -85,22 +85,55 @@ class LinkModel:
         pose = pin.SE3.Identity() if base_pose is None else base_pose
         everything = np.arange(len(unknowns.names))
         squared = dataclasses.replace(arm, model=square_up(arm.model))
-        full = LinkColumns(ArmRegressor(squared, source, pose), unknowns, everything, coulomb_velocity)
+        full = make_arm_equation(squared, source, unknowns, everything, pose, coulomb_velocity)
         links = order_of_links(len(arm.link_names))
         order = np.concatenate((links, everything[len(links) :]))
         base = find_base_parameters(_simulate(full, squared), unknowns.names, order)
-        inertial = base.columns[base.columns < unknowns.inertial.stop]
-        columns = LinkColumns(ArmRegressor(arm, source, pose, inertial), unknowns, base.columns, coulomb_velocity)
+        equation = make_arm_equation(arm, source, unknowns, base.columns, pose, coulomb_velocity)
         prior = base.combination[:, unknowns.inertial] @ arm.parameters
         deviations = _widths(arm, unknowns)[base.columns]
-        return cls(arm, source, pose, channel_names(arm, source), unknowns, base, columns, prior, deviations)
+        return cls(arm, source, pose, channel_names(arm, source), unknowns, base, equation, prior, deviations)
+
+    def with_payload(self, frame: str, coulomb_velocity: float) -> Equation:
+        """The equation of the base parameters, and after them the ten parameters of a load that is fixed to a frame.
+
+        Raises:
+            UnknownFrameError, UnsupportedJointError: if the frame is not there or no measured joint moves it.
+        """
+        frames = [item for item in self.arm.model.frames if item.type == pin.FrameType.BODY]
+        found = [item for item in frames if item.name == frame]
+        if not found:
+            raise UnknownFrameError(frame, [item.name for item in frames])
+        body = found[0].parentJoint - 1
+        if body < 0:
+            raise UnsupportedJointError(f"no measured joint moves frame '{frame}': a load cannot be identified there")
+        payload = Payload(body, found[0].placement)
+        return make_arm_equation(
+            self.arm, self.source, self.unknowns, self.base.columns, self.base_pose, coulomb_velocity, payload
+        )
 
 
-def _simulate(columns: LinkColumns, arm: ArmModel) -> FloatArray:
+@dataclass(frozen=True, slots=True)
+class IdentifiedArm:
+    """Base parameters of an arm without load.
+
+    Attributes:
+        joint_names: the arm's joints.
+        names: (U,) the parameter that stands for each base parameter.
+        values: (U,).
+        covariance: (U, U) of the values; zeros where it is not known.
+    """
+
+    joint_names: tuple[str, ...]
+    names: tuple[str, ...]
+    values: FloatArray
+    covariance: FloatArray
+
+
+def _simulate(equation: Equation, arm: ArmModel) -> FloatArray:
     """Regressor (M, F) of random states."""
-    entries = columns.compute_with_accelerations(*draw_states(arm))
-    rows = columns.assemble(np.concatenate((entries, np.zeros((len(entries), columns.row_shape[0]))), axis=1))
-    return rows.reshape(-1, columns.row_shape[1])[:, :-1]
+    regressors = equation.assemble(equation.compute(*draw_states(arm)))
+    return regressors.reshape(-1, regressors.shape[-1])
 
 
 def _widths(arm: ArmModel, unknowns: LinkUnknowns) -> FloatArray:

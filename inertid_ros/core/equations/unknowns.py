@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from inertid_ros.core.equations.equation import WRENCH_NAMES, Source
 from inertid_ros.core.robot.arm import ArmModel
-
-SOURCES = ("effort", "base_wrench", "both")
-"""What is measured: forces and torques of the joints, force and moment under the base, or both."""
-
-WRENCH_NAMES = ("fx", "fy", "fz", "nx", "ny", "nz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +29,7 @@ class LinkUnknowns:
     def of(
         cls,
         arm: ArmModel,
-        source: str,
+        source: Source,
         viscous: bool = True,
         coulomb: bool = True,
         rotor_inertia: bool = True,
@@ -46,20 +42,18 @@ class LinkUnknowns:
         drives = {"viscous": viscous, "coulomb": coulomb, "rotor_inertia": rotor_inertia, "offset": offset}
         for kind, wanted in drives.items():
             start = len(names)
-            if wanted and source != "base_wrench":
+            if wanted and source.has_efforts:
                 names += [f"{joint}.{kind}" for joint in arm.joint_names]
             parts.append(slice(start, len(names)))
         start = len(names)
-        if base_offset and source != "effort":
+        if base_offset and source.has_base_wrench:
             names += [f"base.{name}" for name in WRENCH_NAMES]
         inertial, viscous_part, coulomb_part, rotor_part, offset_part = parts
         base_part = slice(start, len(names))
         return cls(tuple(names), inertial, viscous_part, coulomb_part, rotor_part, offset_part, base_part)
 
 
-def channel_names(arm: ArmModel, source: str) -> tuple[str, ...]:
+def channel_names(arm: ArmModel, source: Source) -> tuple[str, ...]:
     """What is measured: the base wrench (6), the efforts (n), or both in this order."""
     base = tuple(f"base.{name}" for name in WRENCH_NAMES)
-    if source == "base_wrench":
-        return base
-    return arm.joint_names if source == "effort" else base + arm.joint_names
+    return (base if source.has_base_wrench else ()) + (arm.joint_names if source.has_efforts else ())

@@ -46,7 +46,7 @@ class EffortStreams:
         if good is not None:
             stamps, readings = stamps[good[restart:]], readings[good[restart:]]
         if len(stamps):
-            samples.append((stamps - origin) * 1e-9 - self._delay, readings[:, : self._n], readings[:, self._n :])
+            samples.append((stamps - origin) * 1e-9 - self._delay, readings)
         self._streams[joints] = check, samples
 
     def read(self, times: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -56,7 +56,8 @@ class EffortStreams:
             if not len(samples.times):
                 continue
             within = np.clip(times, samples.times[0], samples.newest)
-            readings, width = samples.read(within)
+            readings, width = np.empty((len(times), 2 * self._n)), np.zeros(len(times))
+            samples.read(within, np.arange(2 * self._n), readings, width)
             samples.forget_before(times.item(-1))
             near = (width <= MAX_GAP) & (within == times)
             for joint in joints:

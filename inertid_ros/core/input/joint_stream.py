@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 
 import numpy as np
 
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.sample_buffer import SampleBuffer
 from inertid_ros.core.input.timestamps import StampCheck
-from inertid_ros.core.input.velocity_check import VelocityCheck
 from inertid_ros.core.records import FloatArray, IntArray
 
 MAX_GAP = 0.15
-"""Longest pause [s] that is bridged by interpolation; after a longer one filters start anew."""
+"""Longest pause [s] that is bridged by interpolation: joint states at 10 Hz with jitter; after a longer one filters are
+restarted."""
+
+_CHUNK = 100
+"""Samples after which measured velocities are compared with the positions."""
+_MOVED = 0.01
+"""Changes of position [rad or m] in a chunk below this say nothing of the velocities."""
+_JUDGED = 0.1
+"""Root of the summed squares of changes [rad or m] from which velocities are judged."""
+_TOLERANCE = 0.4
+"""Part by which the integral of velocities may miss the change of position; a wrong unit or order misses by more."""
 
 
 class JointStream:
@@ -45,36 +54,31 @@ class JointStream:
         self.samples = SampleBuffer(2 * self._n)
         self._raw_times: FloatArray = np.empty(0)
         self._raw_positions: FloatArray = np.empty((0, self._n))
-        self._last_position: list[float] | None = None
+        self._last_position: FloatArray | None = None
 
     def push_next(self, stamp: int, position: FloatArray, velocity: FloatArray | None) -> bool:
         """Append a single sample (1, n), (1, n) if it simply continues the last one; returns whether it does.
 
         It does if the velocity is measured, everything is finite and no joint has moved by half a turn.
         """
-        if velocity is None or self._last_position is None or not self._check.trusted:
+        last = self._last_position
+        if velocity is None or last is None or not self._check.trusted:
             return False
-        if position.shape != self._single or velocity.shape != self._single:
+        if position.shape != self._single or velocity.shape != self._single or not self._stamps.precedes(stamp):
             return False
-        (angles,), (rates,) = position.tolist(), velocity.tolist()
-        if not (math.dist(angles, self._last_position) < math.pi and math.isfinite(sum(rates))):
+        if not self.samples.append_next(last, (stamp - self._origin) * 1e-9, position[0], velocity[0]):
             return False
-        if not self._stamps.is_next(stamp):
-            return False
-        self.samples.append_one((stamp - self._origin) * 1e-9, position, velocity)
-        self._last_position = angles
+        self._stamps.accept(stamp)
         self._check.count_one(self.samples, self._origin)
         return True
 
     def push(self, stamps: IntArray, positions: FloatArray, velocities: FloatArray | None) -> bool:
-        """Append samples, (N,), (N, n) and (N, n), finite; returns whether time started anew."""
-        restart = None
-        if len(stamps) > 1 or not self._stamps.is_next(int(stamps[0])):
-            good, restart = self._stamps.check(stamps)
-            if good is not None:
-                good = good[restart:]
-                stamps, positions = stamps[good], positions[good]
-                velocities = None if velocities is None else velocities[good]
+        """Append samples, (N,), (N, n) and (N, n), finite; returns whether time was reset."""
+        good, restart = self._stamps.check(stamps)
+        if good is not None:
+            good = good[restart:]
+            stamps, positions = stamps[good], positions[good]
+            velocities = None if velocities is None else velocities[good]
         if restart is not None:
             self._forget()
         if len(stamps):
@@ -87,35 +91,106 @@ class JointStream:
     def _unwrap(self, positions: FloatArray) -> FloatArray:
         """Remove jumps by 2 pi, continuing from the last sample."""
         if self._last_position is None:
-            self._last_position = positions[0].tolist()
-        turns = positions.copy()
-        turns[0] -= self._last_position
-        turns[1:] -= positions[:-1]
-        if np.vdot(turns, turns) > math.pi**2:
-            turns = np.where(self._angles, -2 * np.pi * np.round(turns / (2 * np.pi)), 0.0)
+            self._last_position = positions[0].copy()
+        steps = positions.copy()
+        steps[0] -= self._last_position
+        steps[1:] -= positions[:-1]
+        if np.vdot(steps, steps) > np.pi**2:
+            turns = np.where(self._angles, -2 * np.pi * np.round(steps / (2 * np.pi)), 0.0)
             positions = positions + np.cumsum(turns, axis=0)
-        self._last_position = positions[-1].tolist()
+        self._last_position = positions[-1].copy()
         return positions
 
     def _append(self, times: FloatArray, positions: FloatArray, velocities: FloatArray | None) -> None:
         if velocities is not None and self._check.trusted:
-            self.samples.append(times, positions, velocities)
+            self.samples.append(times, np.concatenate((positions, velocities), axis=1))
             self._check.count(self.samples, self._origin)
             return
         raw_times = np.concatenate((self._raw_times, times))
         raw_positions = np.concatenate((self._raw_positions, positions))
         if len(raw_times) > 2:
-            self.samples.append(raw_times[1:-1], raw_positions[1:-1], slopes(raw_times, raw_positions))
+            slopes = find_slopes(raw_times, raw_positions)
+            self.samples.append(raw_times[1:-1], np.concatenate((raw_positions[1:-1], slopes), axis=1))
         self._raw_times, self._raw_positions = raw_times[-2:], raw_positions[-2:]
 
+    @property
     def newest(self) -> float:
         """Time up to which the stream can be read, -inf where it cannot yet."""
         return self.samples.newest
 
+    def extrapolate(self, time: float) -> tuple[FloatArray, FloatArray] | None:
+        """Positions and velocities (n,) shortly after the newest sample, at most one period of it; None without two."""
+        if len(self._raw_times) == 2 and self._raw_times[1] > self.samples.newest:
+            times, (before, position) = self._raw_times, self._raw_positions
+            velocity = (position - before) / (times[1] - times[0])
+        elif len(self.samples.times) > 1:
+            times = self.samples.times[-2:]
+            position, velocity = np.split(self.samples.states[-1], 2)
+        else:
+            return None
+        ahead = min(time - times.item(1), times.item(1) - times.item(0))
+        return position + ahead * velocity, velocity
 
-def slopes(times: FloatArray, positions: FloatArray) -> FloatArray:
+
+def find_slopes(times: FloatArray, positions: FloatArray) -> FloatArray:
     """Slopes (N-2, n) at the inner ones of (N,) times and (N, n) positions, each of the parabola through three."""
     steps = (times[1:] - times[:-1])[:, None]
     rises = (positions[1:] - positions[:-1]) / steps
     before, after = steps[:-1], steps[1:]
     return np.asarray((rises[1:] * before + rises[:-1] * after) / (before + after))
+
+
+class VelocityCheck:
+    """Are the measured velocities velocities? Told in chunks, by comparing their integral with the change of position.
+
+    Attributes:
+        trusted: whether they are; once velocities contradict the positions they are not trusted any more.
+    """
+
+    def __init__(self, joints: int, health: Health) -> None:
+        """Start trusting."""
+        self.trusted = True
+        self._health = health
+        self._seen = 0
+        self._product = np.zeros(joints)
+        self._power = np.zeros(joints)
+
+    def split(self, count: int) -> Iterator[slice]:
+        """Cut a block where a chunk ends, so that results do not depend on how samples arrive."""
+        start = 0
+        while start < count:
+            stop = min(count, start + _CHUNK - self._seen)
+            self._seen = (self._seen + stop - start) % _CHUNK
+            yield slice(start, stop)
+            start = stop
+
+    def count_one(self, samples: SampleBuffer, origin: int) -> None:
+        """Count a single sample just appended."""
+        self._seen += 1
+        if self._seen == _CHUNK:
+            self._seen = 0
+            self.count(samples, origin)
+
+    def count(self, samples: SampleBuffer, origin: int) -> None:
+        """Look at the last chunk if one has just ended."""
+        if self._seen:
+            return
+        times, states = samples.times[-_CHUNK:], samples.states[-_CHUNK:]
+        if len(times) < 3:
+            return
+        joints = len(self._power)
+        steps = (times[1:] - times[:-1])[:, None]
+        velocities = states[:, joints:]
+        integral = (0.5 * steps * (velocities[1:] + velocities[:-1])).sum(axis=0)
+        change = states[-1, :joints] - states[0, :joints]
+        change[np.abs(change) < _MOVED] = 0.0
+        self._product += change * integral
+        self._power += change * change
+        judged = self._power > _JUDGED**2
+        slope = np.divide(self._product, self._power, out=np.ones(joints), where=judged)
+        wrong = judged & (np.abs(slope - 1.0) > _TOLERANCE)
+        if wrong.any():
+            self.trusted = False
+            slopes = [f"joint {joint}: {slope[joint]:.2f}" for joint in np.flatnonzero(wrong)]
+            detail = ", ".join(slopes) + " times the change of position"
+            self._health.report("joint_states", "velocity_unusable", int(times[-1] * 1e9) + origin, detail)

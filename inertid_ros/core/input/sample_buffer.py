@@ -1,32 +1,32 @@
-"""Samples in order of time that are appended at one end, read in between, and dropped at the other end."""
+"""A time line of samples that grows at one end and is forgotten at the other."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.input.interpolation import append_next, interpolate
+from inertid_ros.core.records import FloatArray, IntArray
 
-_CAPACITY = 4096
 _KEPT = 256
+"""Samples that are kept at least, for readings that come late."""
+_CAPACITY = 4096
+"""Samples that there is room for at first: four seconds at 1 kHz."""
 
 
 class SampleBuffer:
-    """States (N, 2n) of positions and velocities at increasing times, in one piece of memory."""
+    """Samples of C states each, in memory that is used again.
 
-    def __init__(self, width: int) -> None:
-        """Make room for states of some width."""
-        self._width = width
-        self._weights = np.empty(2)
-        self._allocate(_CAPACITY)
-        self._start = 0
-        self._stop = 0
+    Attributes:
+        newest: time of the newest sample [s], -inf if there is none.
+    """
+
+    def __init__(self, states: int) -> None:
+        """Start with no sample."""
+        self._times: FloatArray = np.empty(_CAPACITY)
+        self._states: FloatArray = np.empty((_CAPACITY, states))
+        self._start = self._stop = 0
+        self._columns = np.arange(states)
         self.newest = -np.inf
-        """Time of the last sample."""
-
-    def _allocate(self, capacity: int) -> None:
-        self._times = np.empty(capacity)
-        self._states = np.empty((capacity, self._width))
-        self._positions, self._velocities = self._states[:, : self._width // 2], self._states[:, self._width // 2 :]
 
     @property
     def times(self) -> FloatArray:
@@ -35,73 +35,41 @@ class SampleBuffer:
 
     @property
     def states(self) -> FloatArray:
-        """States (N, 2n) of the samples kept."""
+        """States (N, C) of the samples kept."""
         return self._states[self._start : self._stop]
 
-    def append(self, times: FloatArray, positions: FloatArray, velocities: FloatArray) -> None:
-        """Add samples later than all before, (N,), (N, n) and (N, n)."""
-        stop = self._stop + len(times)
-        if stop > len(self._times):
+    def append(self, times: FloatArray, states: FloatArray) -> None:
+        """Add samples later than all before, (N,) and (N, C)."""
+        if self._stop + len(times) > len(self._times):
             self._make_room(len(times))
-            stop = self._stop + len(times)
-        part = slice(self._stop, stop)
-        self._times[part] = times
-        self._positions[part] = positions
-        self._velocities[part] = velocities
-        self._stop = stop
+        part = slice(self._stop, self._stop + len(times))
+        self._times[part], self._states[part] = times, states
+        self._stop = part.stop
         self.newest = times.item(-1)
 
-    def append_one(self, time: float, position: FloatArray, velocity: FloatArray) -> None:
-        """The same for a single sample, (1, n) and (1, n)."""
+    def append_next(self, last: FloatArray, time: float, position: FloatArray, velocity: FloatArray) -> bool:
+        """Add a single sample if it continues the last position (n,), see `interpolation.append_next`."""
         if self._stop == len(self._times):
             self._make_room(1)
-        stop = self._stop
-        self._times[stop] = self.newest = time
-        self._positions[stop] = position
-        self._velocities[stop] = velocity
-        self._stop = stop + 1
+        if not append_next(self._times, self._states, self._stop, last, time, position, velocity):
+            return False
+        self._stop += 1
+        self.newest = time
+        return True
 
     def _make_room(self, count: int) -> None:
         """Move what is kept to the front, into a larger piece of memory if need be."""
         kept = self._stop - self._start
-        times, states = self.times, self.states
+        times, states = self.times.copy(), self.states.copy()
         if kept + count > len(self._times) // 2:
-            self._allocate(2 * (kept + count))
-        self._times[:kept] = times.copy()
-        self._states[:kept] = states.copy()
+            self._times = np.empty(2 * (kept + count))
+            self._states = np.empty((len(self._times), self._states.shape[1]))
+        self._times[:kept], self._states[:kept] = times, states
         self._start, self._stop = 0, kept
 
-    def read(self, times: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Interpolate linearly at (N,) increasing times, none later than the newest.
-
-        Returns:
-            (N, 2n) states, and (N,) the distance [s] between the two samples that were used, inf where there is none
-            before.
-        """
-        kept, states = self.times, self.states
-        after = kept.searchsorted(times)
-        before = np.maximum(after - 1, 0)
-        earlier = kept[before]
-        width = kept[after] - earlier
-        width[after == 0] = np.inf
-        low = states[before]
-        fraction = (times - earlier) / width
-        return low + fraction[:, None] * (states[after] - low), width
-
-    def read_one(self, time: float, state: FloatArray) -> float:
-        """The same for a single time, most often just before the newest sample, into (2n,); returns the distance."""
-        times, after, start = self._times, self._stop - 1, self._start
-        while after > start and times.item(after - 1) >= time:
-            after -= 1
-        if after == start:
-            return np.inf
-        earlier = times.item(after - 1)
-        width = times.item(after) - earlier
-        weights = self._weights
-        weights[1] = fraction = (time - earlier) / width
-        weights[0] = 1.0 - fraction
-        weights.dot(self._states[after - 1 : after + 1], state)
-        return width
+    def read(self, queries: FloatArray, targets: IntArray, result: FloatArray, widths: FloatArray) -> None:
+        """Interpolate at (N,) increasing times, none later than the newest, see `interpolation.interpolate`."""
+        interpolate(self._times, self._states, self._start, self._stop, queries, targets, result, widths)
 
     def forget_before(self, time: float) -> None:
         """Drop samples that no later time needs, once they are many."""

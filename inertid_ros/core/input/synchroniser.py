@@ -1,94 +1,116 @@
-"""Wrenches paired with the joint states at their own stamps, in stretches without a gap."""
+"""Readings synchronised with the joint states at their own stamps, in segments without a gap."""
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from inertid_ros.core.diagnosis import Health
+from inertid_ros.core.input.interpolation import find_cuts
 from inertid_ros.core.input.joint_stream import MAX_GAP, JointStream
 from inertid_ros.core.input.timestamps import SECOND, StampCheck
-from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import FramePath
+from inertid_ros.core.records import FloatArray, IntArray, JointBlock
 
 _MAX_WAIT = 2.0
-"""How long [s] a wrench waits for a joint state before it is given up."""
-
+"""How long [s] a reading waits for a joint state before it is given up: drivers stall, and networks retry, for less."""
+_SILENT = 1.0
+"""A publisher of joint states that is this much [s] behind the others has fallen silent."""
 _LARGEST = 1e300
+"""Sums of squares above this are not finite numbers any more."""
+_MAPS = 100
+"""Lists of joint names that are remembered at most."""
 
 
-class Stretch(NamedTuple):
-    """Samples without a gap between them, at the wrenches' stamps.
+class Segment(NamedTuple):
+    """Samples without a gap between them, at the readings' stamps, for n joints and K readings.
 
     Attributes:
         starts_anew: whether there is a gap (or nothing) before the first sample.
         stamps: (N,) nanoseconds.
-        times: (N,) the same in seconds since the origin.
-        positions, velocities: (N, n) of the joints on the path.
-        wrenches: (N, 6) in the driver's own sign.
+        samples: (N, 1 + 2 n + 2 K) time [s since the origin], positions, velocities, readings in the driver's own sign,
+            and 1 for each reading that is not usable.
+        joints: n.
     """
 
     starts_anew: bool
     stamps: IntArray
-    times: FloatArray
-    positions: FloatArray
-    velocities: FloatArray
-    wrenches: FloatArray
+    samples: FloatArray
+    joints: int
 
-    def rest(self, start: int) -> Stretch:
-        """What follows from one sample on."""
-        return Stretch(
-            False,
-            self.stamps[start:],
-            self.times[start:],
-            self.positions[start:],
-            self.velocities[start:],
-            self.wrenches[start:],
-        )
+    @property
+    def times(self) -> FloatArray:
+        """Times (N,) [s]."""
+        return self.samples[:, 0]
+
+    @property
+    def positions(self) -> FloatArray:
+        """Positions (N, n)."""
+        return self.samples[:, 1 : 1 + self.joints]
+
+    @property
+    def velocities(self) -> FloatArray:
+        """Velocities (N, n)."""
+        return self.samples[:, 1 + self.joints : 1 + 2 * self.joints]
+
+    @property
+    def readings(self) -> FloatArray:
+        """Readings (N, K)."""
+        return self.samples[:, 1 + 2 * self.joints : -self._channels]
+
+    @property
+    def bad(self) -> FloatArray:
+        """1 for each reading that is not usable, (N, K)."""
+        return self.samples[:, -self._channels :]
+
+    @property
+    def _channels(self) -> int:
+        return (self.samples.shape[1] - 1 - 2 * self.joints) // 2
 
 
-class Alignment:
-    """Checks both inputs, maps joints by name, and pairs what can be paired."""
+class Synchroniser:
+    """Checks both inputs, maps joints by name, and pairs what can be paired.
 
-    def __init__(self, path: FramePath | ArmModel, wrench_delay: float, health: Health, source: str = "wrench") -> None:
-        """Pair wrenches with the joints on a path.
+    Attributes:
+        origin: stamp [ns] of a joint state at time zero, None before the first.
+    """
+
+    def __init__(
+        self,
+        joint_names: tuple[str, ...],
+        is_angle: tuple[bool, ...],
+        channels: int,
+        delay: float,
+        health: Health,
+        source: str,
+    ) -> None:
+        """Pair readings with the states of some joints.
 
         Args:
-            path: whose joints.
-            wrench_delay: a wrench belongs to the joint state so much [s] before it.
+            joint_names: the joints.
+            is_angle: for each, whether it may jump by 2 pi.
+            channels: how many readings there are in a sample, K.
+            delay: a reading belongs to the joint state so much [s] before it.
             health: where to report.
-            source: what wrenches are called there; any other readings that have stamps will do as well.
+            source: what readings are called there.
         """
         self._source = source
-        self._path = path
-        self._delay = round(wrench_delay * SECOND)
+        self._names, self._is_angle = joint_names, is_angle
+        self._channels = channels
+        self._delay = round(delay * SECOND)
         self._health = health
-        self._n = len(path.joint_names)
-        self._origin: int | None = None
+        self._n = len(joint_names)
+        self.origin: int | None = None
         self._offset = self._delay
         self._maps: dict[tuple[str, ...], tuple[IntArray | None, tuple[int, ...]]] = {}
         self._streams: dict[tuple[int, ...], JointStream] = {}
-        self._wrench_stamps = StampCheck(source, health)
+        self._targets: dict[tuple[int, ...], IntArray] = {}
+        self._stamps = StampCheck(source, health)
         self._pending: list[tuple[IntArray, FloatArray]] = []
         self._last_time = -np.inf
-        self._single_time = np.empty(1)
-        self._single_state = np.empty(2 * self._n)
-        self._single_position = self._single_state[None, : self._n]
-        self._single_velocity = self._single_state[None, self._n :]
 
-    @property
-    def time_origin(self) -> int:
-        """Stamp [ns] of a wrench at time zero."""
-        return self._offset
-
-    @property
-    def origin(self) -> int | None:
-        """Stamp [ns] of a joint state at time zero, None before the first."""
-        return self._origin
+    # Joint states
 
     def push_joints(self, block: JointBlock) -> None:
         """Take joint samples of one publisher; what cannot be used is counted."""
@@ -103,13 +125,13 @@ class Alignment:
             positions = positions[:, take]
             velocities = None if velocities is None else velocities[:, take]
         stamps, positions, velocities = self._drop_not_finite(stamps, positions, velocities)
-        if self._origin is None:
+        if self.origin is None:
             stamps, positions, velocities = self._drop_zero_stamps(stamps, positions, velocities)
         if len(stamps) == 0:
             return
         stream = stream or self._make_stream(columns, stamps.item(0))
         if stream.push(stamps, positions, velocities):
-            self._start_anew(keep=columns)
+            self._reset_time(keep=columns)
 
     def _drop_zero_stamps(
         self, stamps: IntArray, positions: FloatArray, velocities: FloatArray | None
@@ -145,176 +167,179 @@ class Alignment:
             self._health.report("joint_states", "not_finite", int(stamps[~good][-1]), count=int((~good).sum()))
         return stamps[good], positions[good], None if velocities is None else velocities[good]
 
-    def push_wrenches(self, block: WrenchBlock) -> None:
-        """Take wrenches; what cannot be used is counted."""
-        _, stamps, wrenches = block
-        if len(stamps) == 1 and math.isfinite(sum(wrenches[0].tolist())) and self._wrench_stamps.is_next(stamps.item()):
-            self._pending.append((stamps, wrenches))
-            return
-        if not np.vdot(wrenches, wrenches) < _LARGEST:
-            good = np.isfinite(wrenches).all(axis=1)
-            if not good.all():
-                self._health.report(self._source, "not_finite", int(stamps[~good][-1]), count=int((~good).sum()))
-            stamps, wrenches = stamps[good], wrenches[good]
-        if len(stamps) == 0:
-            return
-        chosen, restart = self._wrench_stamps.check(stamps)
-        if restart is not None:
-            self._pending.clear()
-            self._last_time = -np.inf
-        if chosen is not None:
-            stamps, wrenches = stamps[chosen[restart:]], wrenches[chosen[restart:]]
-        if len(stamps):
-            self._pending.append((stamps, wrenches))
-
-    def process(self) -> list[Stretch]:
-        """Pair all that can be paired now; what comes out is valid until the next call."""
-        if not self._pending or self._origin is None:
-            return []
-        if len(self._pending) == 1:
-            stamps, wrenches = self._pending[0]
-            if len(stamps) == 1 and len(self._streams) == 1:
-                stretch = self._pair_next(stamps, wrenches)
-                if stretch is not None:
-                    self._pending.clear()
-                    return [stretch]
-        else:
-            stamps = np.concatenate([item[0] for item in self._pending])
-            wrenches = np.concatenate([item[1] for item in self._pending])
-        times = np.asarray((stamps - self._offset) * 1e-9)
-        streams = self._covering_streams(stamps)
-        horizon = min([stream.newest() for stream in streams], default=-np.inf)
-        if times.item(-1) <= horizon:
-            self._pending = []
-        else:
-            ready = int(np.searchsorted(times, horizon, side="right"))
-            self._keep_waiting(stamps, times, wrenches, ready, streams)
-            if ready == 0:
-                return []
-            stamps, times, wrenches = stamps[:ready], times[:ready], wrenches[:ready]
-        return self._pair(streams, stamps, times, wrenches)
-
-    def _pair_next(self, stamps: IntArray, wrenches: FloatArray) -> Stretch | None:
-        """A single wrench with the only publisher, if that gives all joints and there is no gap; else None."""
-        (stream,) = self._streams.values()
-        samples = stream.samples
-        time = (stamps.item() - self._offset) * 1e-9
-        if time > samples.newest or time - self._last_time > MAX_GAP or len(stream.columns) != self._n:
-            return None
-        if samples.read_one(time, self._single_state) > MAX_GAP:
-            return None
-        samples.forget_before(time)
-        self._last_time = self._single_time[0] = time
-        return Stretch(False, stamps, self._single_time, self._single_position, self._single_velocity, wrenches)
-
-    def _keep_waiting(
-        self, stamps: IntArray, times: FloatArray, wrenches: FloatArray, ready: int, streams: list[JointStream]
-    ) -> None:
-        """Keep the wrenches that have no joint state yet, but not for ever."""
-        keep = ready
-        if times[-1] - times[0] > _MAX_WAIT:
-            keep = max(ready, int(np.searchsorted(times, times[-1] - _MAX_WAIT)))
-            if keep > ready:
-                self._give_up(stamps[ready:keep], streams)
-        self._pending = [(stamps[keep:], wrenches[keep:])]
-
     def _map(self, names: tuple[str, ...]) -> tuple[IntArray | None, tuple[int, ...]]:
-        """Where the path's joints are in a message: indices there (None if as they are), and columns here."""
-        columns = tuple(c for c, name in enumerate(self._path.joint_names) if name in names)
-        take = np.array([names.index(self._path.joint_names[c]) for c in columns], dtype=np.int64)
+        """Where the joints are in a message: indices there (None if as they are), and columns here."""
+        columns = tuple(c for c, name in enumerate(self._names) if name in names)
+        take = np.array([names.index(self._names[c]) for c in columns], dtype=np.int64)
         as_they_are = np.array_equal(take, np.arange(len(names)))
-        if len(self._maps) > 100:
+        if len(self._maps) > _MAPS:
             self._maps.clear()
         self._maps[names] = (None if as_they_are else take, columns)
         return self._maps[names]
 
     def _make_stream(self, columns: tuple[int, ...], stamp: int) -> JointStream:
-        if self._origin is None:
-            self._origin = stamp - stamp % (1000 * SECOND)
-            self._offset = self._origin + self._delay
-        is_angle = tuple(self._path.is_angle[c] for c in columns)
-        stream = self._streams[columns] = JointStream(np.array(columns), is_angle, self._origin, self._health)
+        if self.origin is None:
+            self.origin = stamp - stamp % (1000 * SECOND)
+            self._offset = self.origin + self._delay
+        chosen = np.array(columns)
+        stream = JointStream(chosen, tuple(self._is_angle[c] for c in columns), self.origin, self._health)
+        self._streams[columns] = stream
+        self._targets[columns] = np.concatenate((1 + chosen, 1 + self._n + chosen))
         return stream
 
-    def _start_anew(self, keep: tuple[int, ...]) -> None:
-        """Time started anew for one publisher: what waits belongs to the time before."""
+    def _reset_time(self, keep: tuple[int, ...]) -> None:
+        """Time was reset for one publisher: what waits belongs to the time before."""
         self._pending.clear()
         self._last_time = -np.inf
         self._streams = {
             columns: stream for columns, stream in self._streams.items() if columns == keep or len(keep) < self._n
         }
 
-    def _covering_streams(self, stamps: IntArray) -> list[JointStream]:
+    # Readings
+
+    def push_readings(self, stamps: IntArray, readings: FloatArray) -> None:
+        """Take readings (N, K), or (N, 2 K) with marks of those that are not usable; what cannot be used is counted."""
+        is_finite = np.vdot(readings, readings) < _LARGEST
+        if is_finite and len(stamps) == 1 and self._stamps.precedes(stamps.item()):
+            self._stamps.accept(stamps.item())
+            self._pending.append((stamps, readings))
+            return
+        if not is_finite:
+            good = np.isfinite(readings).all(axis=1)
+            if not good.all():
+                self._health.report(self._source, "not_finite", int(stamps[~good][-1]), count=int((~good).sum()))
+            stamps, readings = stamps[good], readings[good]
+        if len(stamps) == 0:
+            return
+        chosen, restart = self._stamps.check(stamps)
+        if restart is not None:
+            self._pending.clear()
+            self._last_time = -np.inf
+        if chosen is not None:
+            stamps, readings = stamps[chosen[restart:]], readings[chosen[restart:]]
+        if len(stamps):
+            self._pending.append((stamps, readings))
+
+    # Both
+
+    def process(self) -> list[Segment]:
+        """Pair all that can be paired now."""
+        if not self._pending or self.origin is None:
+            return []
+        stamps, readings = self._join_pending()
+        times = (stamps - self._offset) * 1e-9
+        streams = self._find_covering(stamps)
+        horizon = min([stream.newest for stream in streams], default=-np.inf)
+        if times.item(-1) <= horizon:
+            self._pending = []
+        else:
+            ready = int(np.searchsorted(times, horizon, side="right"))
+            self._keep_waiting(stamps, times, readings, ready, streams)
+            if ready == 0:
+                return []
+            stamps, times, readings = stamps[:ready], times[:ready], readings[:ready]
+        samples, widths = self._read(streams, times, readings)
+        return self._split(stamps, samples, widths)
+
+    def _join_pending(self) -> tuple[IntArray, FloatArray]:
+        if len(self._pending) > 1:
+            stamps, readings = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
+            self._pending = [(stamps, readings)]
+        return self._pending[0]
+
+    def _read(
+        self, streams: list[JointStream], times: FloatArray, readings: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Samples (N, 1 + 2 n + 2 K), and the distance (N,) of the joint states around each [s]."""
+        count, first = len(times), 1 + 2 * self._n
+        samples, widths = np.zeros((count, first + 2 * self._channels)), np.zeros(count)
+        samples[:, 0] = times
+        samples[:, first : first + readings.shape[1]] = readings
+        for stream in streams:
+            targets = self._targets[tuple(stream.columns.tolist())]
+            stream.samples.read(times, targets, samples, widths)
+            stream.samples.forget_before(times.item(-1))
+        return samples, widths
+
+    def _split(self, stamps: IntArray, samples: FloatArray, widths: FloatArray) -> list[Segment]:
+        """Segments of samples between the gaps."""
+        cuts = np.empty(len(stamps), dtype=np.int64)
+        before, self._last_time = self._last_time, samples.item(-1, 0)
+        if find_cuts(samples[:, 0], widths, before, MAX_GAP, cuts) == 0:
+            return [Segment(False, stamps, samples, self._n)]
+        self._report_gaps(stamps, cuts, widths, before)
+        if cuts[-1] == 2:
+            self._last_time = -np.inf
+        kept = cuts != 2
+        stamps, samples, cuts = stamps[kept], samples[kept], cuts[kept]
+        if len(stamps) == 0:
+            return []
+        bounds = [0, *(np.flatnonzero(cuts[1:] == 1) + 1).tolist(), len(stamps)]
+        return [Segment(bool(cuts[a]), stamps[a:b], samples[a:b], self._n) for a, b in pairwise(bounds)]
+
+    def _report_gaps(self, stamps: IntArray, cuts: IntArray, widths: FloatArray, before: float) -> None:
+        in_gap = (cuts == 2) & np.isfinite(widths)
+        if in_gap.any():
+            detail = "inside a gap of joint_states"
+            self._health.report(self._source, "no_joint_state", int(stamps[in_gap][-1]), detail, int(in_gap.sum()))
+        gaps = np.flatnonzero(cuts == 1)
+        if len(gaps) > 1 or (len(gaps) == 1 and before > -np.inf):
+            self._health.report(self._source, "gap", int(stamps[gaps[-1]]), count=len(gaps))
+
+    def foresee(self) -> tuple[IntArray, FloatArray, FloatArray] | None:
+        """Readings that wait for a later joint state: stamps, readings, and samples [time, positions, velocities].
+
+        Joint states are extrapolated, by at most one of their periods; None if nothing waits, or there is no telling.
+        """
+        if not self._pending or self.origin is None:
+            return None
+        stamps, readings = self._join_pending()
+        streams = self._find_covering(stamps)
+        times = (stamps - self._offset) * 1e-9
+        if not streams or times.item(0) - min(stream.newest for stream in streams) > MAX_GAP:
+            return None
+        samples = np.zeros((len(stamps), 1 + 2 * self._n))
+        samples[:, 0] = times
+        for stream in streams:
+            for k, time in enumerate(times.tolist()):
+                state = stream.extrapolate(time)
+                if state is None:
+                    return None
+                samples[k, 1 + stream.columns], samples[k, 1 + self._n + stream.columns] = state
+        return stamps, readings, samples
+
+    def _keep_waiting(
+        self, stamps: IntArray, times: FloatArray, readings: FloatArray, ready: int, streams: list[JointStream]
+    ) -> None:
+        """Keep the readings that have no joint state yet, but not for ever."""
+        keep = ready
+        if times[-1] - times[0] > _MAX_WAIT:
+            keep = max(ready, int(np.searchsorted(times, times[-1] - _MAX_WAIT)))
+            if keep > ready:
+                self._give_up(stamps[ready:keep], streams)
+        self._pending = [(stamps[keep:], readings[keep:])]
+
+    def _find_covering(self, stamps: IntArray) -> list[JointStream]:
         """The publishers that together give all joints, without those that fell silent; none if joints are missing."""
         streams = list(self._streams.values())
         if len(streams) == 1 and len(streams[0].columns) == self._n:
             return streams
-        newest = max((stream.newest() for stream in streams), default=-np.inf)
-        live = [stream for stream in streams if stream.newest() > newest - 1.0]
+        newest = max((stream.newest for stream in streams), default=-np.inf)
+        live = [stream for stream in streams if stream.newest > newest - _SILENT]
+        covered: set[int] = set()
         for candidate in (live, streams):
             covered = {int(c) for stream in candidate for c in stream.columns}
             if len(covered) == self._n:
                 return candidate
-        missing = [name for c, name in enumerate(self._path.joint_names) if c not in covered]
+        missing = [name for c, name in enumerate(self._names) if c not in covered]
         if (stamps[-1] - stamps[0]) * 1e-9 > 1.0:
             self._health.report("joint_states", "missing_joints", int(stamps[-1]), ", ".join(missing))
         return []
 
     def _give_up(self, stamps: IntArray, streams: list[JointStream]) -> None:
         detail = "no joint states at all"
-        if streams and self._origin is not None:
-            newest = min(stream.newest() for stream in streams)
+        if streams and self.origin is not None:
+            newest = min(stream.newest for stream in streams)
             behind = (int(stamps[-1]) - self._offset) * 1e-9 - newest
             detail = f"newest joint state is {behind:.3f} s before the wrench"
         self._health.report(self._source, "no_joint_state", int(stamps[-1]), detail, len(stamps))
-
-    def _pair(
-        self, streams: list[JointStream], stamps: IntArray, times: FloatArray, wrenches: FloatArray
-    ) -> list[Stretch]:
-        states, width = self._read(streams, times)
-        usable = width <= MAX_GAP
-        cuts: list[int] = []
-        if not usable.all():
-            in_gap = np.isfinite(width) & ~usable
-            if in_gap.any():
-                detail = "inside a gap of joint_states"
-                self._health.report(self._source, "no_joint_state", int(stamps[in_gap][-1]), detail, int(in_gap.sum()))
-            kept = np.flatnonzero(usable)
-            cuts = np.flatnonzero(np.diff(kept, prepend=-1) > 1).tolist()
-            stamps, times, wrenches, states = stamps[kept], times[kept], wrenches[kept], states[kept]
-            if not usable[-1]:
-                self._last_time = -np.inf
-            if len(times) == 0:
-                return []
-        cuts += self._find_gaps(stamps, times)
-        self._last_time = times.item(-1) if usable[-1] else -np.inf
-        n = self._n
-        if not cuts or cuts == [0]:
-            return [Stretch(bool(cuts), stamps, times, states[:, :n], states[:, n:], wrenches)]
-        bounds = sorted({0, *cuts, len(times)})
-        return [
-            Stretch(a in cuts, stamps[a:b], times[a:b], states[a:b, :n], states[a:b, n:], wrenches[a:b])
-            for a, b in pairwise(bounds)
-        ]
-
-    def _find_gaps(self, stamps: IntArray, times: FloatArray) -> list[int]:
-        """Where a sample follows the one before by too much."""
-        gaps = [0] if times.item(0) - self._last_time > MAX_GAP else []
-        if len(times) > 1:
-            gaps += (np.flatnonzero(times[1:] - times[:-1] > MAX_GAP) + 1).tolist()
-        if gaps and (len(gaps) > 1 or self._last_time > -np.inf):
-            self._health.report(self._source, "gap", int(stamps[gaps[-1]]), count=len(gaps))
-        return gaps
-
-    def _read(self, streams: list[JointStream], times: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """All joints at (N,) times: (N, 2n) states, (N,) distance of the joint states around each [s]."""
-        newest = times.item(-1)
-        n = self._n
-        states, width = np.zeros((len(times), 2 * n)), np.zeros(len(times))
-        for stream in streams:
-            part, distance = stream.samples.read(times)
-            stream.samples.forget_before(newest)
-            np.maximum(width, distance, out=width)
-            states[:, stream.columns] = part[:, : len(stream.columns)]
-            states[:, stream.columns + n] = part[:, len(stream.columns) :]
-        return states, width

@@ -31,13 +31,14 @@ class StampCheck:
         self._last = 0
         self._aside: list[int] = []
 
-    def is_next(self, stamp: int) -> bool:
-        """Whether a single stamp simply follows the last one; it counts as taken then."""
-        if 0 < stamp - self._last <= CONTINUITY and self._last:
-            self._last = stamp
-            self._aside.clear()
-            return True
-        return False
+    def precedes(self, stamp: int) -> bool:
+        """Whether a single stamp simply follows the last one."""
+        return 0 < stamp - self._last <= CONTINUITY and self._last != 0
+
+    def accept(self, stamp: int) -> None:
+        """Take a stamp that simply follows the last one."""
+        self._last = stamp
+        self._aside.clear()
 
     def check(self, stamps: IntArray) -> tuple[IntArray | None, int | None]:
         """Find the usable samples of a block.

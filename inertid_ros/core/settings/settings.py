@@ -227,8 +227,9 @@ class LinksSettings:
     method: str = setting(
         "filtered",
         "Regressor without accelerations by filtering (filtered), with filtered and differentiated joint positions "
-        "(differentiated), or balance of energy over a window (energy, with effort only).",
-        choices=("filtered", "differentiated", "energy"),
+        "(differentiated), integrated over a window (integral), or balance of energy over a window (energy, with "
+        "effort only).",
+        choices=("filtered", "differentiated", "integral", "energy"),
     )
     viscous: bool = setting(True, "Identify viscous friction of each joint.")
     coulomb: bool = setting(True, "Identify Coulomb friction of each joint.")
@@ -244,6 +245,7 @@ class LinksSettings:
         30.0, "Second low-pass of the filtered method, on both sides of the equation.", "rad/s", 1.0, 3000.0
     )
     differentiation_cutoff: float = setting(60.0, "Low-pass of the differentiated method.", "rad/s", 1.0, 3000.0)
+    integral_window: float = setting(0.3, "Window of the integral method.", "s", 0.04, 10.0)
     energy_window: float = setting(0.3, "Window of the energy method.", "s", 0.04, 10.0)
     effort_delay: float = setting(
         0.0,

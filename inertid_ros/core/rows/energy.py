@@ -9,14 +9,18 @@ Integrals are taken over the positions: their noise does not add up over a windo
 
 from __future__ import annotations
 
+from collections import deque
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import pinocchio_columns
 from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.settings.settings import LinksSettings
 
 
 class EnergyWindows(NamedTuple):
@@ -80,7 +84,7 @@ class EnergyRows:
         self._last: _Sample | None = None
         self._sums: FloatArray = np.zeros((4, arm.model.nv))
 
-    def start_anew(self) -> None:
+    def restart(self) -> None:
         """Forget the window that has begun: there was a gap."""
         self._start = self._last = None
 
@@ -143,3 +147,85 @@ class EnergyRows:
         kinetic = pin.computeKineticEnergyRegressor(self._model, self._data, sample.position, sample.velocity)
         potential = pin.computePotentialEnergyRegressor(self._model, self._data, sample.position)
         return np.asarray((kinetic + potential)[self._order])
+
+
+_STEP = 0.02
+"""Windows of this length [s], a decision interval, are added up to the one that slides."""
+
+
+class EnergyRowSource:
+    """Rows of the energy balance over a window that slides: one equation a row, for the whole arm.
+
+    Attributes:
+        correlation: how many rows are worth one where the noise is white.
+    """
+
+    def __init__(self, model: LinkModel, links: LinksSettings) -> None:
+        """Set the window and what is unknown."""
+        self._energy = make_energy_rows(model, links, _STEP)
+        self._taken = np.append(model.base.columns, len(model.base.names))
+        self._window = links.energy_window
+        self._past: deque[tuple[float, FloatArray]] = deque()
+        self._ended: deque[tuple[float, FloatArray]] = deque()
+        self.correlation = max(1.0, links.energy_window / _STEP)
+
+    def begin(self, segment: Segment) -> None:
+        """Find the windows that end in a segment with efforts."""
+        if segment.starts_anew or not self._past:
+            self._energy.restart()
+            self._ended.clear()
+            self._past = deque([(segment.times.item(0), np.zeros(len(self._taken)))])
+        windows = self._energy.process(segment.times, segment.positions, segment.velocities, segment.readings)
+        self._ended.extend(zip(windows.times[:, 1].tolist(), windows.rows[:, self._taken], strict=True))
+
+    def row_at(self, time: float) -> FloatArray:
+        """The row [A, work] (1, U + 1) of the window that ends by a time [s]."""
+        while self._ended and self._ended[0][0] <= time:
+            end, row = self._ended.popleft()
+            self._past.append((end, self._past[-1][1] + row))
+            while len(self._past) > 2 and self._past[1][0] <= end - self._window:
+                self._past.popleft()
+        return np.asarray((self._past[-1][1] - self._past[0][1])[None])
+
+
+def make_energy_rows(model: LinkModel, links: LinksSettings, window: float) -> EnergyRows:
+    """Rows of an arm over windows of a length [s], with the unknowns that the settings switch on."""
+    return EnergyRows(
+        model.arm,
+        window,
+        links.coulomb_velocity,
+        viscous=links.viscous,
+        coulomb=links.coulomb,
+        rotor_inertia=links.rotor_inertia,
+        offset=links.offset,
+    )
+
+
+_MEMORY = 1500.0
+"""Rows (half a minute) over which the fit is averaged."""
+
+
+class RowFit:
+    """Mean squares of what is measured and of what is left of it, over the last half minute or so of rows."""
+
+    def __init__(self, channels: int) -> None:
+        """Start with no rows."""
+        self._sums = np.zeros((3, channels))
+        self.rows: IntArray = np.zeros(channels, dtype=np.int64)
+        """How many rows there were, (K,)."""
+
+    def take(self, measured: FloatArray, predicted: FloatArray, usable: FloatArray) -> None:
+        """Take a row, (K,) each."""
+        self._sums *= 1.0 - 1.0 / _MEMORY
+        self._sums += usable * np.array([np.ones_like(measured), measured**2, (measured - predicted) ** 2])
+        self.rows += usable.astype(np.int64)
+
+    @property
+    def measured_rms(self) -> FloatArray:
+        """Of what was measured, (K,)."""
+        return np.asarray(np.sqrt(self._sums[1] / np.maximum(self._sums[0], 1.0)))
+
+    @property
+    def residual_rms(self) -> FloatArray:
+        """Of what is left of it, (K,)."""
+        return np.asarray(np.sqrt(self._sums[2] / np.maximum(self._sums[0], 1.0)))

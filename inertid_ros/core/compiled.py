@@ -1,0 +1,88 @@
+"""Compilation of the kernels, the plain loops that every sample goes through, by numba.
+
+Compiled code is cached in a directory of its own for each version of the kernels: numba itself would not notice that a
+function called from another file has changed. The directory is in the user's cache, or, where there is none that can be
+written to, among the temporary files; without either the kernels are compiled at every start. NUMBA_CACHE_DIR, where it
+is set, and NUMBA_DISABLE_JIT=1, which runs the same loops in pure Python, are respected.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from numba import config as numba_config
+from numba import njit
+
+config: Any = numba_config
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_KERNELS = (
+    "checks/wrench_convention.py",
+    "equations/signals.py",
+    "estimation/folding.py",
+    "input/interpolation.py",
+    "robot/tree.py",
+    "rows/advance.py",
+    "rows/memory.py",
+    "rows/standstill.py",
+)
+"""The files that hold kernels, relative to this one."""
+
+
+def _hash_sources() -> str:
+    """What identifies the kernels: the text of all their files."""
+    here = Path(__file__).parent
+    digest = hashlib.sha256()
+    for name in _KERNELS:
+        digest.update((here / name).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _find_cache() -> Path | None:
+    """A directory for compiled code that this user can write to and nobody else can; None if there is none."""
+    own = os.environ.get("XDG_CACHE_HOME") or (str(Path.home() / ".cache") if os.environ.get("HOME") else "")
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    candidates = [Path(own) / "inertid_ros"] if own else []
+    candidates.append(Path(tempfile.gettempdir()) / f"inertid_ros-{user}")
+    for candidate in candidates:
+        try:
+            candidate.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if candidate.stat().st_uid != user or not os.access(candidate, os.W_OK):
+                continue
+            path = candidate / _hash_sources()
+            path.mkdir(mode=0o700, exist_ok=True)
+        except OSError:
+            continue
+        return path
+    return None
+
+
+def _set_cache() -> Path | None:
+    if config.CACHE_DIR:
+        return Path(config.CACHE_DIR)
+    path = _find_cache()
+    if path is not None:
+        config.CACHE_DIR = str(path)
+    return path
+
+
+_CACHE = _set_cache()
+
+
+def is_compiled() -> bool:
+    """Whether compiled kernels are there already; where they are not, the first samples wait for half a minute."""
+    return bool(config.DISABLE_JIT) or (_CACHE is not None and any(_CACHE.rglob("*.nbc")))
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function at its first call, and keep the result where that is possible."""
+    try:
+        kernel: Any = njit(cache=_CACHE is not None, nogil=True)(function)
+    except RuntimeError:  # numba finds no place for this file's code in the cache after all
+        kernel = njit(nogil=True)(function)
+    return cast(Function, kernel)

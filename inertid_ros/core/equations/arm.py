@@ -1,0 +1,167 @@
+"""The arm's equations of motion, by its joints' efforts, the wrench under its base, or both; with a payload, if any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pinocchio as pin
+
+from inertid_ros.core.equations.equation import Equation, Source
+from inertid_ros.core.equations.signals import CONSTANT, COULOMB, ROTOR, VISCOUS, SignalArrays, make_signal_arrays
+from inertid_ros.core.equations.unknowns import LinkUnknowns, channel_names
+from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.tree import FIXED, pack_tree
+
+_PROBES = 20
+"""Random states at which an entry must be zero to count as zero always."""
+_ZERO = 1e-12
+"""Part of the largest entry below which one is zero; rounding leaves 1e-16."""
+
+
+class Payload:
+    """A load that is fixed to an arm: a body of its own, whose ten parameters are unknowns.
+
+    Attributes:
+        body: the joint that carries it, counted from 0.
+        pose: of its frame in that joint's.
+    """
+
+    def __init__(self, body: int, pose: pin.SE3) -> None:
+        """Fix a frame to a link."""
+        self.body = body
+        self.pose = pose
+
+
+def make_arm_equation(
+    arm: ArmModel,
+    source: Source,
+    unknowns: LinkUnknowns,
+    chosen: IntArray,
+    base_pose: pin.SE3,
+    coulomb_velocity: float,
+    payload: Payload | None = None,
+) -> Equation:
+    """Make the equation of some of the full set of unknowns.
+
+    Args:
+        arm: the arm.
+        source: what is measured.
+        unknowns: the full set.
+        chosen: (U,) ascending, indices of those wanted in the full set.
+        base_pose: of the base sensor in the root frame.
+        coulomb_velocity: below this velocity Coulomb friction is proportional to it.
+        payload: a load whose ten parameters are unknowns after those chosen.
+    """
+    fixed = [] if payload is None else [(payload.body, payload.pose)]
+    tree = pack_tree(arm.model, arm.is_angle, fixed)
+    screws = _list_base_screws(base_pose) if source.has_base_wrench else np.empty((0, 6))
+    carried = _find_carried(tree, len(screws), len(arm.joint_names) if source.has_efforts else 0)
+    place = {int(index): position for position, index in enumerate(chosen)}
+    inertial = [index for index in place if index < unknowns.inertial.stop]
+    columns = [(index // 10, index % 10, place[index]) for index in inertial]
+    columns += [(len(tree) - 1, k, len(chosen) + k) for k in range(10)] if payload is not None else []
+    pairs, parameters, channels, places = _list_entries(carried, columns)
+    arrays = make_signal_arrays(tree, arm.model.gravity.linear, screws, carried, pairs, parameters)
+    kept = _find_nonzero(arrays, len(arm.joint_names))
+    pairs, parameters = _keep(pairs, parameters, kept)
+    drives, drive_channels, drive_places = _list_drives(unknowns, place, source)
+    arrays = make_signal_arrays(
+        tree, arm.model.gravity.linear, screws, carried, pairs, parameters, drives, coulomb_velocity
+    )
+    names = tuple(unknowns.names[index] for index in chosen)
+    names += tuple(f"load.{name}" for name in PARAMETER_NAMES) if payload is not None else ()
+    signals = len(parameters) + len(drives)
+    return Equation(
+        channels=channel_names(arm, source),
+        unknowns=names,
+        arrays=arrays,
+        momenta=len(parameters) + int((drives[:, 0] == ROTOR).sum()),
+        signals=signals,
+        entry_signals=np.arange(signals),
+        entry_channels=np.concatenate((channels[kept], drive_channels)),
+        entry_unknowns=np.concatenate((places[kept], drive_places)),
+        entry_factors=np.ones(signals),
+        drives=_list_drive_unknowns(unknowns, place, len(arm.joint_names)) if source.has_efforts else (),
+    )
+
+
+def _list_base_screws(pose: pin.SE3) -> FloatArray:
+    """Unit screws (6, 6) of the base sensor's frame, as motion vectors of the root frame."""
+    return np.ascontiguousarray(pose.toActionMatrix().T)
+
+
+def _find_carried(tree: FloatArray, base: int, efforts: int) -> IntArray:
+    """Whether each channel's screw acts on each body, (B, K)."""
+    carried = np.zeros((len(tree), base + efforts), dtype=np.int64)
+    carried[:, :base] = 1
+    for body, row in enumerate(tree):
+        parent = int(row[0])
+        if parent >= 0:
+            carried[body, base:] = carried[parent, base:]
+        if row[1] != FIXED and efforts:
+            carried[body, base + body] = 1
+    return carried
+
+
+def _list_entries(
+    carried: IntArray, columns: Sequence[tuple[int, int, int]]
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """All entries of columns (body, parameter, unknown): pairs (Q, 4), and parameter, channel and unknown of each."""
+    pairs: list[tuple[int, int, int, int]] = []
+    entries: list[tuple[int, int, int]] = []
+    for body in range(len(carried)):
+        own = [(parameter, place) for owner, parameter, place in columns if owner == body]
+        for channel in np.flatnonzero(carried[body]).tolist() if own else []:
+            pairs.append((body, channel, len(entries), len(entries) + len(own)))
+            entries += [(parameter, channel, place) for parameter, place in own]
+    table = np.array(entries, dtype=np.int64).reshape(-1, 3)
+    return np.array(pairs, dtype=np.int64).reshape(-1, 4), table[:, 0], table[:, 1], table[:, 2]
+
+
+def _find_nonzero(arrays: SignalArrays, joints: int) -> IntArray:
+    """Indices of the entries that are not zero at all of some random states."""
+    rng = np.random.default_rng(0)
+    count = len(arrays.parameters)
+    probe = Equation((), (), arrays, count, count, *(np.empty(0, dtype=np.int64),) * 3, np.empty(0))
+    seen = np.abs(probe.compute(*rng.uniform(-3.0, 3.0, (3, _PROBES, joints)))).max(axis=0)
+    return np.flatnonzero(seen > _ZERO * seen.max(initial=0.0))
+
+
+def _keep(pairs: IntArray, parameters: IntArray, kept: IntArray) -> tuple[IntArray, IntArray]:
+    """Pairs and parameters of those entries that are kept."""
+    counts = np.array([np.count_nonzero((kept >= start) & (kept < stop)) for _, _, start, stop in pairs], dtype=int)
+    stops = np.cumsum(counts)
+    trimmed = pairs.copy()
+    trimmed[:, 2], trimmed[:, 3] = stops - counts, stops
+    return trimmed[counts > 0], parameters[kept]
+
+
+def _list_drives(unknowns: LinkUnknowns, place: dict[int, int], source: Source) -> tuple[IntArray, IntArray, IntArray]:
+    """Signals (D, 2) of rotors, friction and offsets in this order, and channel and unknown of each."""
+    base = 6 if source.has_base_wrench else 0
+    parts = (
+        (ROTOR, unknowns.rotor_inertia, base),
+        (VISCOUS, unknowns.viscous, base),
+        (COULOMB, unknowns.coulomb, base),
+        (CONSTANT, unknowns.offset, base),
+        (CONSTANT, unknowns.base_offset, 0),
+    )
+    listed = [
+        (kind, index - part.start, first + index - part.start, place[index])
+        for kind, part, first in parts
+        for index in range(part.start, part.stop)
+        if index in place
+    ]
+    table = np.array(listed, dtype=np.int64).reshape(-1, 4)
+    return table[:, :2], table[:, 2], table[:, 3]
+
+
+def _list_drive_unknowns(unknowns: LinkUnknowns, place: dict[int, int], joints: int) -> tuple[IntArray, ...]:
+    parts = [part for part in (unknowns.rotor_inertia, unknowns.viscous, unknowns.coulomb) if part.start < part.stop]
+    return tuple(
+        np.array([place[part.start + joint] for part in parts if part.start + joint in place], dtype=np.int64)
+        for joint in range(joints)
+    )

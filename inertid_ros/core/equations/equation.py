@@ -1,0 +1,81 @@
+"""One equation for everything that is identified: y = d/dt (P x) + R x, sparse, with P and R functions of q and v."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from inertid_ros.core.equations.signals import SignalArrays, compute_signals_of_all
+from inertid_ros.core.records import FloatArray, IntArray, Name
+
+
+class Source(Name):
+    """What is measured of an arm: the joints' efforts, the wrench under its base, or both."""
+
+    EFFORT = "effort"
+    BASE_WRENCH = "base_wrench"
+    BOTH = "both"
+
+    @property
+    def has_efforts(self) -> bool:
+        """Whether efforts are used."""
+        return self is not Source.BASE_WRENCH
+
+    @property
+    def has_base_wrench(self) -> bool:
+        """Whether a base sensor is used."""
+        return self is not Source.EFFORT
+
+
+WRENCH_NAMES = ("fx", "fy", "fz", "nx", "ny", "nz")
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """Signals of the motion, and the entries that make K equations for U unknowns of them.
+
+    Attributes:
+        channels: names of the K channels, what is measured.
+        unknowns: names of the U unknowns.
+        arrays: what the kernels compute S signals from, of which the first M have a momentum.
+        momenta: M.
+        signals: S.
+        entry_signals, entry_channels, entry_unknowns, entry_factors: (E,) an entry adds factor times a signal to the
+            regressor at (channel, unknown).
+        drives: for each joint the unknowns of its friction and its rotor.
+        monitors_motion: whether the first six momenta are a twist whose noise is measured on the way; where it is, they
+            are corrected for what Tustin's rule misses of the derivative.
+    """
+
+    channels: tuple[str, ...]
+    unknowns: tuple[str, ...]
+    arrays: SignalArrays
+    momenta: int
+    signals: int
+    entry_signals: IntArray
+    entry_channels: IntArray
+    entry_unknowns: IntArray
+    entry_factors: FloatArray
+    drives: tuple[IntArray, ...] = ()
+    monitors_motion: bool = False
+
+    @property
+    def used(self) -> tuple[IntArray, ...]:
+        """For each channel the unknowns that can be in it."""
+        channels = range(len(self.channels))
+        return tuple(np.unique(self.entry_unknowns[self.entry_channels == channel]) for channel in channels)
+
+    def assemble(self, signals: FloatArray) -> FloatArray:
+        """Regressors (..., K, U) of signals (..., S)."""
+        count, size = len(self.channels), len(self.unknowns)
+        places = np.zeros((self.signals, count * size))
+        np.add.at(places, (self.entry_signals, self.entry_channels * size + self.entry_unknowns), self.entry_factors)
+        return np.asarray(signals @ places).reshape(*signals.shape[:-1], count, size)
+
+    def compute(self, positions: FloatArray, velocities: FloatArray, accelerations: FloatArray) -> FloatArray:
+        """All of d/dt P + R (N, S) at (N, n) joint positions, velocities and accelerations."""
+        result = np.zeros((len(positions), self.signals))
+        q, v, a = (np.ascontiguousarray(part, dtype=np.float64) for part in (positions, velocities, accelerations))
+        compute_signals_of_all(self.arrays, q, v, a, self.momenta, result)
+        return result

@@ -1,0 +1,359 @@
+"""Rows folded into the square root of the information, compiled: plain Givens rotations, which need no LAPACK here.
+
+The matrix kept is [[R, z], [0, r]], upper triangular: R x = z is the least-squares solution of all rows so far, and r
+the root of the sum of squares that it leaves.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from inertid_ros.core.compiled import compiled
+from inertid_ros.core.records import FloatArray, IntArray
+
+
+@compiled
+def fold_row(matrix: FloatArray, row: FloatArray) -> None:
+    """Fold one whitened row [A, y] (n + 1,) into the matrix (n + 1, n + 1); the row is used up."""
+    size = len(row)
+    for i in range(size):
+        b = row[i]
+        if b == 0.0:
+            continue
+        line = matrix[i]
+        a = line[i]
+        length = np.hypot(a, b)
+        c, s = a / length, b / length
+        line[i] = length
+        for j in range(i + 1, size):
+            above, below = line[j], row[j]
+            line[j] = c * above + s * below
+            row[j] = c * below - s * above
+
+
+@compiled
+def fold_rows(matrix: FloatArray, rows: FloatArray) -> None:
+    """Fold (M, n + 1) whitened rows in; they are left as they are."""
+    row = np.empty(rows.shape[1])
+    for index in range(len(rows)):
+        row[:] = rows[index]
+        fold_row(matrix, row)
+
+
+@compiled
+def solve_triangle(matrix: FloatArray, values: FloatArray) -> None:
+    """Solve R x = z into (n,)."""
+    n = len(values)
+    for i in range(n - 1, -1, -1):
+        left = matrix[i, n]
+        for j in range(i + 1, n):
+            left -= matrix[i, j] * values[j]
+        values[i] = left / matrix[i, i]
+
+
+@compiled
+def spread_row(matrix: FloatArray, row: FloatArray, spread: FloatArray) -> None:
+    """R^-T A^T (n,) for one row A (n,): its squared length is A P A^T."""
+    n = len(spread)
+    for i in range(n):
+        left = row[i]
+        for j in range(i):
+            left -= matrix[j, i] * spread[j]
+        spread[i] = left / matrix[i, i]
+
+
+@compiled
+def squared_distance(covariance: FloatArray, factor: float, noise: FloatArray, innovation: FloatArray) -> float:
+    """Square of an innovation (K,) in standard deviations of factor times a covariance plus independent noise (K,).
+
+    Cholesky without a square root more than needed; a matrix that is not positive definite gives infinity.
+    """
+    size = len(innovation)
+    lower = np.empty((size, size))
+    solved = np.empty(size)
+    distance = 0.0
+    for i in range(size):
+        for j in range(i + 1):
+            total = factor * covariance[i, j] + (noise[i] if i == j else 0.0)
+            for k in range(j):
+                total -= lower[i, k] * lower[j, k]
+            if i == j:
+                if not total > 0.0:
+                    return np.inf
+                lower[i, i] = np.sqrt(total)
+            else:
+                lower[i, j] = total / lower[j, j]
+        left = innovation[i]
+        for k in range(i):
+            left -= lower[i, k] * solved[k]
+        solved[i] = left / lower[i, i]
+        distance += solved[i] ** 2
+    return distance
+
+
+class Comparison(NamedTuple):
+    """How a row compares with what is known.
+
+    Attributes:
+        distance: squared innovation, in standard deviations.
+        roomy_distance: the same with more room for the estimate.
+        leverage: how many unknowns' worth of information the row brings, between 0 and K.
+        force, torque: sizes of the innovation [N, Nm].
+    """
+
+    distance: float
+    roomy_distance: float
+    leverage: float
+    force: float
+    torque: float
+
+
+@compiled
+def compare_row(
+    matrix: FloatArray,
+    unknowns: FloatArray,
+    row: FloatArray,
+    variance: FloatArray,
+    noise: FloatArray,
+    room: float,
+    whitened: FloatArray,
+) -> Comparison:
+    """Whiten a row [A, y] (K, n + 1) by its variance (K,), and compare it with the estimate.
+
+    Args:
+        matrix: what is known.
+        unknowns: (n,) its solution.
+        row: the row.
+        variance: (K,) by which a row counts.
+        noise: (K,) variance of the noise in a single row.
+        room: factor by which the estimate's covariance is enlarged for the second distance.
+        whitened: (K, n + 1) the result.
+    """
+    channels, n = len(row), len(unknowns)
+    spreads = np.empty((channels, n))
+    innovation, relative = np.empty(channels), np.empty(channels)
+    squares = np.zeros(2)
+    for k in range(channels):
+        deviation = np.sqrt(variance[k])
+        left = row[k, n]
+        for j in range(n):
+            left -= row[k, j] * unknowns[j]
+            whitened[k, j] = row[k, j] / deviation
+        whitened[k, n] = row[k, n] / deviation
+        squares[k // 3] += left * left
+        innovation[k] = left / deviation
+        relative[k] = noise[k] / variance[k]
+        spread_row(matrix, whitened[k, :n], spreads[k])
+    expected = np.empty((channels, channels))
+    leverage = 0.0
+    for i in range(channels):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(n):
+                total += spreads[i, k] * spreads[j, k]
+            expected[i, j] = expected[j, i] = total
+        leverage += expected[i, i] / (1.0 + expected[i, i])
+    return Comparison(
+        squared_distance(expected, 1.0, relative, innovation),
+        squared_distance(expected, room, relative, innovation),
+        leverage,
+        np.sqrt(squares[0]),
+        np.sqrt(squares[1]),
+    )
+
+
+@compiled
+def fold_channels(
+    matrices: FloatArray,
+    offsets: IntArray,
+    used: IntArray,
+    row: FloatArray,
+    usable: FloatArray,
+    values: FloatArray,
+    inverse: FloatArray,
+    noise: FloatArray,
+    floors: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """Fold a row [A, y] (K, U + 1) into the information of each channel on its own, where it is usable.
+
+    Args:
+        matrices: the channels' matrices, one after the other.
+        offsets: (K + 1, 2) where the matrix of each channel and its unknowns begin.
+        used: the unknowns of each channel, one after the other.
+        row: the row.
+        usable: (K,) whether to take each channel.
+        values: (U,) what is known.
+        inverse: (U, U) square root of its covariance, upper triangular.
+        noise: (K,) variances of the channels' rows, 0 where not known.
+        floors: (K,) smallest standard deviations.
+        sums: (K, 7) rows, squares and sum of what was measured, and sum, squares and count of the innovations in the
+            present block; the last is the innovation.
+    """
+    unknowns = len(values)
+    for k in range(len(row)):
+        if usable[k] == 0.0:
+            continue
+        start, stop = offsets[k, 1], offsets[k + 1, 1]
+        size = stop - start
+        line = np.empty(size + 1)
+        innovation, expected = row[k, unknowns], 0.0
+        for j in range(size):
+            line[j] = row[k, used[start + j]]
+            innovation -= line[j] * values[used[start + j]]
+        for column in range(unknowns):
+            total = 0.0
+            for j in range(size):
+                index = used[start + j]
+                if index > column:
+                    break
+                total += line[j] * inverse[index, column]
+            expected += total * total
+        line[size] = row[k, unknowns]
+        innovation *= noise[k] / (noise[k] + expected + floors[k] ** 2)
+        matrix = matrices[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1)
+        fold_row(matrix, line)
+        sums[k, 0] += 1.0
+        sums[k, 1] += row[k, unknowns] ** 2
+        sums[k, 2] += row[k, unknowns]
+        sums[k, 3] += innovation
+        sums[k, 4] += innovation**2
+        sums[k, 5] += 1.0
+
+
+LEVER = 0.15
+"""Distance [m] of a plausible load's mass from the sensor: that of a gripper with something in it."""
+LIGHTEST = 0.1
+"""Mass [kg] of the lightest plausible load."""
+SAME_POSE = 0.02
+"""Features [m/s², rad/s², rad²/s²] that differ by no more than this are those of the same pose."""
+REPEATS = 50.0
+"""So many rows (1 s) in one pose count for one more: what is wrong with a pose (friction of a cable, drift, the
+kinematic model) does not average out by waiting."""
+ROOM = 25.0
+"""Factor by which the gate enlarges the estimate's covariance: the first rows of a motion are learned from noisy
+accelerations, and the next ones must be able to correct them. Once the estimate has settled it makes no difference."""
+
+
+class Weighed(NamedTuple):
+    """How a load's row compares with what is known.
+
+    Attributes:
+        distance, roomy_distance, leverage, force, torque: see Comparison.
+        slack_force, slack_torque: what noise of the accelerations may do to the wrench of a plausible load [N, Nm].
+        noise: of the row, in whitened units, summed over channels.
+        amplitude: of the row: 1 once the filters have settled.
+    """
+
+    distance: float
+    roomy_distance: float
+    leverage: float
+    force: float
+    torque: float
+    slack_force: float
+    slack_torque: float
+    noise: float
+    amplitude: float
+
+
+@compiled
+def count_repeats(pose: FloatArray, signals: FloatArray) -> float:
+    """How much less a row is worth than a new one: 1, and more the longer the sensor stands in one pose.
+
+    The pose (14,) holds thirteen features and how many rows there were in it.
+    """
+    amplitude = max(signals[12], 1e-3)
+    is_same = True
+    for index in range(13):
+        feature = signals[index] - (signals[13 + index] if index < 3 else 0.0)
+        if abs(feature / amplitude - pose[index]) > SAME_POSE:
+            is_same = False
+            break
+    if not is_same:
+        for index in range(13):
+            feature = signals[index] - (signals[13 + index] if index < 3 else 0.0)
+            pose[index] = feature / amplitude
+        pose[13] = 0.0
+    pose[13] += 1.0
+    return float(1.0 + pose[13] / REPEATS)
+
+
+@compiled
+def weigh_row(
+    matrix: FloatArray,
+    values: FloatArray,
+    row: FloatArray,
+    signals: FloatArray,
+    readings: FloatArray,
+    usable: FloatArray,  # noqa: ARG001 - rows come with it
+    motion: FloatArray,
+    density: FloatArray,
+    pose: FloatArray,
+    interval: float,
+    bandwidth: float,
+    whitened: FloatArray,
+    variance: FloatArray,
+    noise: FloatArray,
+) -> Weighed:
+    """Find how much a load's row counts, whiten it, and compare it with what is known.
+
+    Args:
+        matrix: what is known.
+        values: (16,) its solution.
+        row: (6, 17) the row, see `rows.Row`, as for the next four.
+        signals: of the motion.
+        readings: the wrench.
+        usable: all of a wrench are.
+        motion: noise of the accelerations.
+        density: (6,) of the sensor's noise, variance per hertz.
+        pose: (14,) of the last row, see `count_repeats`.
+        interval: since the last row [s].
+        bandwidth: of the row's noise [Hz].
+        whitened: (6, 17) result: the row in units of its standard deviations.
+        variance: (6,) result: by which the row counts.
+        noise: (6,) result: variance of the noise in this row alone.
+    """
+    amplitude = signals[12]
+    force = np.sqrt(readings[0] ** 2 + readings[1] ** 2 + readings[2] ** 2)
+    mass = max(force / (9.8 * max(amplitude, 1e-3)), LIGHTEST)
+    left_out = mass**2 * (motion[0] ** 2 + (LEVER * motion[1]) ** 2)
+    worth = count_repeats(pose, signals) / interval
+    for k in range(6):
+        extra = left_out if k < 3 else left_out * LEVER**2
+        variance[k] = density[k] * worth + extra
+        noise[k] = density[k] * bandwidth + extra
+    compared = compare_row(matrix, values, row, variance, noise, ROOM, whitened)
+    total = 0.0
+    for k in range(6):
+        total += noise[k] / variance[k]
+    slack = mass * (motion[2] + LEVER * motion[3])
+    return Weighed(
+        compared.distance,
+        compared.roomy_distance,
+        compared.leverage,
+        compared.force,
+        compared.torque,
+        slack,
+        slack * LEVER,
+        total,
+        amplitude,
+    )
+
+
+@compiled
+def accept_row(
+    matrix: FloatArray,
+    whitened: FloatArray,
+    values: FloatArray,
+    motion: FloatArray,
+    variance: FloatArray,
+    motion_noise: FloatArray,
+) -> None:
+    """Fold a weighed row in, solve, and sum up (2, 6) the noise of its accelerations over its variance."""
+    fold_rows(matrix, whitened)
+    solve_triangle(matrix, values)
+    for k in range(len(variance)):
+        motion_noise[0, k] += motion[2] ** 2 / variance[k]
+        motion_noise[1, k] += motion[3] ** 2 / variance[k]

@@ -1,0 +1,266 @@
+"""Online least squares of a load and the sensor's bias, which tells a new load from a contact by testing hypotheses.
+
+Unknowns are [phi (10), bias (6)] in the driver's own sign. Phi is constant until the load changes, the bias wanders
+slowly. Each row is compared with what is expected of it before it is believed:
+
+- tracking: the row fits, and is folded in.
+- testing: it does not. The filters are restarted, and rows go to three change hypotheses: the load before this one (a
+  gripper that has let go), another load with the same bias, and another bias with the same load. After 0.4 s the first
+  that fits is accepted; the last only if gravity has turned enough to tell. No load weighs less than nothing.
+- contact: none fits. Hypotheses are tested anew every 0.4 s. As soon as the old load explains the wrench again,
+  tracking goes on as before: nothing was forgotten.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, UNKNOWNS, attenuate
+from inertid_ros.core.estimation.estimate import Mode
+from inertid_ros.core.estimation.folding import accept_row, weigh_row
+from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.records import EventKind, FloatArray
+from inertid_ros.core.rows.rows import Row
+from inertid_ros.core.settings.settings import LoadSettings
+
+_TEST = 20
+"""Rows (0.4 s) after which hypotheses are judged: filters have settled, and gravity may have turned."""
+_RECOVERY = 5
+"""Rows in a row (0.1 s) that the old load must explain for a contact to have ended."""
+_LONGEST_INTERVAL = 0.15
+"""A row stands for at most so much time [s], the longest gap that is bridged."""
+_USUAL_INTERVAL = 0.02
+_WANDER_EVERY = 1.0
+"""How often [s] the bias is let wander: often enough for any drift, and rarely enough to cost nothing."""
+_INFLATION_MEMORY = 400.0
+"""Leverage beyond which the past of the variance inflation is halved."""
+_INFLATION_PRIOR = 20.0
+"""That the model is perfect counts as much as so much leverage: a little more than the sixteen unknowns."""
+_INFLATION_MOST = 1000.0
+"""A single row counts for no more than this."""
+_FIT = 6.0
+"""A hypothesis explains the rows if it leaves at most so many times what their noise leaves."""
+_TURN = 2.0
+"""Gravity [m/s²] must change by so much in the sensor frame before a bias can be told from a load or a push."""
+_LIGHTEST = 0.05
+"""Masses below this [kg] have no certain sign."""
+
+
+class Decision(NamedTuple):
+    """What follows from a row: whether the filters must be restarted, and what happened to the load, if anything."""
+
+    restart: bool
+    kind: EventKind | None = None
+    message: str = ""
+
+
+class _Hypotheses:
+    """Rows since something did not fit, and what may explain them."""
+
+    def __init__(self, main: SquareRootInformation, previous: SquareRootInformation | None) -> None:
+        """Start from what is known of the bias, of the load, and of the load before this one, if there was one."""
+        self.load = main.copy()
+        self.load.forget_first(LOAD, PRIOR_LOAD)
+        self.bias = main.copy()
+        self.bias.forget_last(LOAD, PRIOR_BIAS)
+        self.previous = previous
+        self._previous_before = 0.0 if previous is None else previous.squares_left
+        self._load_before = self.load.squares_left
+        self._bias_before = self.bias.squares_left
+        self.rows = 0
+        self.explained = 0
+        """So many rows in a row that the old estimate explains."""
+        self._expected = 0.0
+        self._direction: FloatArray | None = None
+        self._turned = 0.0
+
+    def take(self, whitened: FloatArray, noise: float, row: Row, fits_main: bool) -> None:
+        """Fold a row, whitened (6, 17) and with its noise in the same units, into all hypotheses."""
+        if self.previous is not None:
+            self.previous.fold_in(whitened)
+        self.load.fold_in(whitened)
+        self.bias.fold_in(whitened)
+        self.rows += 1
+        self._expected += noise
+        amplitude = row.signals.item(12)
+        if amplitude > 0.5:
+            self.explained = self.explained + 1 if fits_main else 0
+            direction = (row.signals[:3] - row.signals[13:]) / amplitude
+            if self._direction is None:
+                self._direction = direction
+            self._turned = max(self._turned, float(np.linalg.norm(direction - self._direction)))
+
+    def previous_fits(self) -> bool:
+        """Whether the load before explains the rows."""
+        if self.previous is None:
+            return False
+        return self.previous.squares_left - self._previous_before <= _FIT * self._expected
+
+    def load_fits(self) -> bool:
+        """Whether a rigid load explains the rows."""
+        return self.load.squares_left - self._load_before <= _FIT * self._expected
+
+    def bias_fits(self) -> bool:
+        """Whether another bias explains the rows, and gravity has turned enough to tell it from a load or a push."""
+        return self._turned > _TURN and self.bias.squares_left - self._bias_before <= _FIT * self._expected
+
+
+class HypothesisEstimator:
+    """Takes one row a decision interval and keeps estimate, mode and hypotheses.
+
+    Attributes:
+        values: (16,) the present estimate.
+        mode: tracking, testing or contact.
+        variance_inflation: variance of the innovations over what noise explains.
+        rows: how many have been folded in.
+    """
+
+    def __init__(self, settings: LoadSettings, noise_bandwidth: float) -> None:
+        """Start with nothing known; `noise_bandwidth` [Hz] is a row's variance for white noise of density one."""
+        self._settings = settings
+        self._bandwidth = noise_bandwidth
+        self._wander = np.repeat([settings.bias_drift_force, settings.bias_drift_torque], 3)
+        self._configured_sign = {"on_load": 1.0, "on_sensor": -1.0}.get(settings.wrench_sign, 0.0)
+        self._whitened = np.empty((6, UNKNOWNS + 1))
+        self._variance, self._noise = np.empty(6), np.empty(6)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._main = SquareRootInformation(np.concatenate((PRIOR_LOAD, PRIOR_BIAS)))
+        self.values: FloatArray = np.zeros(UNKNOWNS)
+        self.mode = Mode.TRACKING
+        self.variance_inflation = 1.0
+        self._pose = np.zeros(14)
+        self._excess = self._weight = 0.0
+        self._motion_noise = np.zeros((2, 6))
+        self.rows = 0
+        self._last_time = math.inf
+        self._since_wander = self._since_change = 0.0
+        self._hypotheses: _Hypotheses | None = None
+        self._previous: SquareRootInformation | None = None
+        self._mass_sign = self._configured_sign
+
+    def take(self, time: float, row: Row, density: FloatArray) -> Decision:
+        """Take one row, with the noise density (6,) per hertz at this time."""
+        interval = self._measure_interval(time)
+        self._let_bias_wander(interval)
+        compared = weigh_row(
+            self._main.matrix,
+            self.values,
+            *row[:5],
+            density,
+            self._pose,
+            interval,
+            self._bandwidth,
+            self._whitened,
+            self._variance,
+            self._noise,
+        )
+        distance, roomy, leverage, force, torque, slack_force, slack_torque, noise, amplitude = compared
+        settings, inflation = self._settings, self.variance_inflation
+        gate = settings.gate**2 * inflation
+        fits = distance <= gate or roomy <= gate
+        if not fits:
+            fits = (
+                force <= settings.contact_force * amplitude + settings.gate * slack_force
+                and torque <= settings.contact_torque * amplitude + settings.gate * slack_torque
+            )
+        if self._hypotheses is None:
+            if not fits:
+                self._start_testing(Mode.TESTING)
+                return Decision(True)
+            self._learn_inflation(distance / 6.0, leverage)
+            accept_row(self._main.matrix, self._whitened, self.values, row.motion, self._variance, self._motion_noise)
+            self.rows += 1
+            return _NOTHING
+        self._hypotheses.take(self._whitened, noise * inflation, row, fits)
+        return self._judge()
+
+    def covariance(self) -> FloatArray:
+        """Covariance (16, 16) of the unknowns, inflated, and widened by what noise in the motion may have done.
+
+        Noise in a regressor adds a diagonal N to the information that carries no knowledge, and pulls the estimate x
+        towards zero by P N x (errors in variables). That much is added to the covariance as a square.
+        """
+        covariance = self._main.covariance()
+        pulled = covariance.dot(attenuate(*self._motion_noise) * self.values)
+        return np.asarray(self.variance_inflation * covariance + np.outer(pulled, pulled))
+
+    def _measure_interval(self, time: float) -> float:
+        """Time [s] since the last row: that of a decision interval where there is none, or where time was reset."""
+        since, self._last_time = time - self._last_time, time
+        return min(since, _LONGEST_INTERVAL) if since > 0.0 else _USUAL_INTERVAL
+
+    def _let_bias_wander(self, interval: float) -> None:
+        self._since_wander += interval
+        self._since_change += interval
+        if self._since_wander >= _WANDER_EVERY:
+            self._main.diffuse_last(LOAD, self._wander * np.sqrt(self._since_wander))
+            self._since_wander = 0.0
+
+    def _learn_inflation(self, ratio: float, leverage: float) -> None:
+        """Average the innovations' variance over what noise explains, each row weighted by what is learned from it."""
+        if self._weight > _INFLATION_MEMORY:
+            self._excess *= 0.5
+            self._weight *= 0.5
+        self._weight += leverage
+        self._excess += leverage * (min(ratio, _INFLATION_MOST) - 1.0)
+        self.variance_inflation = 1.0 + max(0.0, self._excess) / (self._weight + _INFLATION_PRIOR)
+
+    def _start_testing(self, mode: Mode) -> None:
+        self.mode = mode
+        if self._mass_sign == 0.0:
+            mass = float(self.values[0])
+            if abs(mass) > max(_LIGHTEST, 10.0 * math.sqrt(self.covariance()[0, 0])):
+                self._mass_sign = math.copysign(1.0, mass)
+        previous = None
+        if self._previous is not None:
+            previous = self._previous.copy()
+            previous.diffuse_last(LOAD, self._wander * math.sqrt(self._since_change))
+        self._hypotheses = _Hypotheses(self._main, previous)
+
+    def _judge(self) -> Decision:
+        tested = self._hypotheses
+        assert tested is not None
+        if tested.explained >= _RECOVERY:
+            was_contact = self.mode is Mode.CONTACT
+            self._hypotheses, self.mode = None, Mode.TRACKING
+            return Decision(True, EventKind.CONTACT_ENDED, "contact ended") if was_contact else Decision(True)
+        if tested.rows < _TEST:
+            return _NOTHING
+        if tested.previous is not None and tested.previous_fits():
+            return self._accept_load(tested.previous)
+        if tested.load_fits() and self._is_possible(tested.load):
+            return self._accept_load(tested.load)
+        if tested.bias_fits():
+            self._track(tested.bias)
+            return Decision(False, EventKind.BIAS_CHANGED, "the sensor's bias has changed: it was tared, or drifts")
+        began = self.mode is not Mode.CONTACT
+        self._start_testing(Mode.CONTACT)
+        return Decision(True, EventKind.CONTACT_BEGAN, _CONTACT) if began else Decision(True)
+
+    def _is_possible(self, candidate: SquareRootInformation) -> bool:
+        """Whether a load's mass is not beyond doubt below zero: that would be a push against gravity."""
+        mass = self._mass_sign * float(candidate.solve()[0])
+        deviation = math.sqrt(self.variance_inflation * float(candidate.covariance()[0, 0]))
+        return mass > -max(_LIGHTEST, 5.0 * deviation)
+
+    def _accept_load(self, candidate: SquareRootInformation) -> Decision:
+        before = abs(self.values[0])
+        self._previous, self._since_change = self._main, 0.0
+        self._track(candidate)
+        self._motion_noise = np.zeros((2, 6))
+        message = f"the load has changed: {before:.3f} kg before, {abs(self.values[0]):.3f} kg now"
+        return Decision(False, EventKind.LOAD_CHANGED, message)
+
+    def _track(self, accepted: SquareRootInformation) -> None:
+        self._main, self._hypotheses, self.mode = accepted, None, Mode.TRACKING
+        self.values = self._main.solve()
+
+
+_NOTHING = Decision(False)
+_CONTACT = "contact: the wrench is inconsistent with a rigid load"

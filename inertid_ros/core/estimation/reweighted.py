@@ -1,0 +1,227 @@
+"""Online least squares of an arm's unknowns, each channel weighted by what it leaves unexplained.
+
+Every channel (a joint's effort, a component of the base wrench) keeps the square root of its own information, without
+weight. A solution adds them up with weights, and what a solution leaves of each channel gives the weights of the next:
+however bad the first guess of the noise was, no row is lost to it. Information of several recordings adds up the same
+way.
+
+Rows that follow each other are not independent: filters and what the model lacks stretch over many. How many rows are
+worth one (the effective sample size) is measured on the innovations: (sum over a block)² over the sum of squares.
+Innovations count the less the more of them an estimate that is still uncertain may have caused, for that part stays the
+same from row to row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from inertid_ros.core.estimation.folding import fold_channels
+from inertid_ros.core.estimation.information import SquareRootInformation, embed
+from inertid_ros.core.records import FloatArray, IntArray
+
+BLOCK = 50
+"""So many rows in a row (1 s) are compared with each other for correlation."""
+
+_MEMORY = 60.0
+"""Blocks (a minute) over which correlation is averaged."""
+_WHITE_BLOCKS = 10.0
+"""That the noise is white counts as much as so many blocks."""
+_FIRST_GUESS = 0.05
+"""Rows are first taken to be wrong by so much of what is measured; what is left of them soon overrules that."""
+_ITERATIONS = 3
+"""Solutions after which the weights of the last no longer change the next by more than a part in a thousand."""
+_COLUMN_ERROR = 3e-3
+"""Part of its length to which a column is taken to be known: lengths of a URDF and noise of velocities together."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedSolution:
+    """Unknowns and how well they are known.
+
+    Attributes:
+        values: (U,).
+        information: of the values, with all channels weighted.
+        variances: (K,) of what is left of each channel, per row.
+        correlations: (K,) how many rows are worth one.
+        rows: (K,) how many there are.
+        residual_rms, measured_rms: (K,) of the rows.
+    """
+
+    values: FloatArray
+    information: SquareRootInformation
+    variances: FloatArray
+    correlations: FloatArray
+    rows: IntArray
+    residual_rms: FloatArray
+    measured_rms: FloatArray
+
+    def covariance(self) -> FloatArray:
+        """Covariance (U, U) of the values, widened by what errors in the equations themselves may have done.
+
+        Where columns of a motion are nearly multiples of each other, small errors in them (noise of the velocities,
+        lengths of the URDF) count for as much as noise in the readings: columns known to a part e of their length add
+        N = e² diag(information) that carries no knowledge, and pull the estimate x by P N x (errors in variables).
+        """
+        covariance = self.information.covariance()
+        lengths = np.square(self.information.factor).sum(axis=0)
+        pulled = covariance @ (_COLUMN_ERROR**2 * lengths * self.values)
+        return np.asarray(covariance + np.outer(pulled, pulled) + np.diag(pulled**2))
+
+
+class ReweightedEstimator:
+    """Takes rows of all channels and solves for the unknowns when asked.
+
+    Attributes:
+        values: (U,) the present estimate.
+    """
+
+    def __init__(
+        self, used: Sequence[IntArray], prior: SquareRootInformation, floors: FloatArray, correlation: float
+    ) -> None:
+        """Start with nothing but the prior.
+
+        Args:
+            used: for each of the K channels the unknowns that can be in it, ascending.
+            prior: what is known of the U unknowns before any data.
+            floors: (K,) smallest standard deviation of a row that is believed.
+            correlation: how many rows are worth one for white noise.
+        """
+        self._used = [np.asarray(one, dtype=np.int64) for one in used]
+        self._prior = prior
+        self._floors = floors
+        self._white = correlation
+        sizes = np.array([len(one) for one in self._used], dtype=np.int64)
+        self._offsets = np.zeros((len(sizes) + 1, 2), dtype=np.int64)
+        self._offsets[1:, 0], self._offsets[1:, 1] = np.cumsum((sizes + 1) ** 2), np.cumsum(sizes)
+        self._all_used = np.concatenate([*self._used, np.empty(0, dtype=np.int64)])
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all data."""
+        channels = len(self._used)
+        self._matrices: FloatArray = np.zeros(int(self._offsets[-1, 0]))
+        self._sums: FloatArray = np.zeros((channels, 7))
+        self._long, self._short, self._blocks = np.zeros((3, channels))
+        self._variances: FloatArray = np.full(channels, np.inf)
+        self._noise: FloatArray = np.zeros(channels)
+        self._inverse: FloatArray = np.ascontiguousarray(self._prior.inverse_factor())
+        self.values = self._prior.solve()
+
+    def _channel(self, k: int) -> SquareRootInformation:
+        part = self._matrices[self._offsets[k, 0] : self._offsets[k + 1, 0]]
+        size = len(self._used[k]) + 1
+        return SquareRootInformation.of(part.reshape(size, size))
+
+    @property
+    def rows(self) -> int:
+        """How many rows have been folded in, of all channels."""
+        return int(self._sums[:, 0].sum())
+
+    def take(self, row: FloatArray, usable: FloatArray) -> None:
+        """Fold in a row [A, y] (K, U + 1) of those channels that are usable (K,)."""
+        fold_channels(
+            self._matrices,
+            self._offsets,
+            self._all_used,
+            row,
+            usable,
+            self.values,
+            self._inverse,
+            self._noise,
+            self._floors,
+            self._sums,
+        )
+        if self._sums[:, 5].max() >= BLOCK:
+            self._end_blocks()
+
+    def _end_blocks(self) -> None:
+        ended = self._sums[:, 5] >= BLOCK
+        fading = np.where(ended, 1.0 - 1.0 / _MEMORY, 1.0)
+        self._long = fading * self._long + ended * self._sums[:, 3] ** 2
+        self._short = fading * self._short + ended * self._sums[:, 4]
+        self._blocks = fading * self._blocks + ended
+        self._sums[ended, 3:6] = 0.0
+
+    def update(self) -> WeightedSolution:
+        """Solve once, with the weights that the last solution gave, and take the values over."""
+        solution = self._solve_once(self._variances)
+        self.values, self._variances = solution.values, solution.variances
+        self._noise = solution.variances
+        self._inverse = np.ascontiguousarray(solution.information.inverse_factor())
+        return solution
+
+    def solve(self) -> WeightedSolution:
+        """The best solution of all rows so far; changes nothing."""
+        variances = self._variances
+        for _ in range(_ITERATIONS):
+            solution = self._solve_once(variances)
+            variances = solution.variances
+        return solution
+
+    def _count(self) -> FloatArray:
+        return np.asarray(np.maximum(self._sums[:, 0], 1.0))
+
+    def _variation(self) -> FloatArray:
+        """Variance of what was measured, (K,); the weight on a base sensor is no measure of its noise."""
+        count = self._count()
+        return np.asarray(np.maximum(self._sums[:, 1] / count - (self._sums[:, 2] / count) ** 2, 0.0))
+
+    def _correlations(self) -> FloatArray:
+        """How many rows of each channel are worth one, (K,)."""
+        measured = (self._long + self._white * self._floors**2) / (self._short + self._floors**2)
+        blend = (self._blocks * measured + _WHITE_BLOCKS * self._white) / (self._blocks + _WHITE_BLOCKS)
+        return np.maximum(blend, 1.0)
+
+    def _solve_once(self, variances: FloatArray) -> WeightedSolution:
+        rough = _FIRST_GUESS**2 * self._variation()
+        correlations = self._correlations()
+        known = np.where(np.isfinite(variances), variances, rough + self._floors**2)
+        weights = 1.0 / np.sqrt(known * correlations)
+        channels = [self._channel(k) for k in range(len(self._used))]
+        size = len(self.values)
+        rows = [self._prior.matrix] + [
+            weight * embed(channel.matrix, used, size)
+            for weight, channel, used in zip(weights, channels, self._used, strict=True)
+        ]
+        total = SquareRootInformation.from_rows(np.concatenate(rows))
+        values = total.solve()
+        inverse = total.inverse_factor()
+        left, freedom = np.empty((2, len(weights)))
+        for k, (channel, used) in enumerate(zip(channels, self._used, strict=True)):
+            left[k] = channel.squares_at(values[used])
+            freedom[k] = weights[k] ** 2 * float(np.square(channel.factor @ inverse[used]).sum())
+        worth = np.maximum(self._sums[:, 0] / correlations - freedom, 0.0)
+        guess = 1.0 / (1.0 + worth) ** 2
+        found = (guess * rough + left / correlations) / (guess + worth) + self._floors**2
+        count = self._count()
+        return WeightedSolution(
+            values=values,
+            information=total,
+            variances=found,
+            correlations=correlations,
+            rows=self._sums[:, 0].astype(np.int64),
+            residual_rms=np.sqrt(left / count),
+            measured_rms=np.sqrt(self._sums[:, 1] / count),
+        )
+
+    def add(self, other: ReweightedEstimator) -> None:
+        """Take over the rows of another estimator of the same unknowns."""
+        for k in range(len(self._used)):
+            self._channel(k).fold_in(other._channel(k).matrix)
+        self._sums[:, :3] += other._sums[:, :3]
+        self._long = self._long + other._long
+        self._short = self._short + other._short
+        self._blocks = self._blocks + other._blocks
+
+    def like(self) -> ReweightedEstimator:
+        """One with the same prior and no data."""
+        return ReweightedEstimator(self._used, self._prior, self._floors, self._white)
+
+    def misfit(self, values: FloatArray, solution: WeightedSolution) -> float:
+        """Sum of squares that values (U,) leave of all rows, in the units of a solution's noise."""
+        weights = 1.0 / (solution.variances * solution.correlations)
+        left = [self._channel(k).squares_at(values[used]) for k, used in enumerate(self._used)]
+        return float(weights @ np.array(left))

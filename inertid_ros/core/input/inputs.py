@@ -1,0 +1,231 @@
+"""From blocks of messages to synchronised segments: the inputs of a wrist sensor, and those of an arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from inertid_ros.core.diagnosis import Health
+from inertid_ros.core.equations.equation import WRENCH_NAMES, Source
+from inertid_ros.core.input.effort_streams import EffortStreams
+from inertid_ros.core.input.efforts import EffortInput
+from inertid_ros.core.input.joint_names import JointNames
+from inertid_ros.core.input.synchroniser import Segment, Synchroniser
+from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import FramePath, Robot
+from inertid_ros.core.settings.settings import LinksSettings
+from inertid_ros.core.static.baseline import StaticWrench
+
+_WRENCH = len(WRENCH_NAMES)
+_LONGEST_WAIT = 1.0
+"""How long [s] a base wrench waits for efforts."""
+
+
+class Waiting(NamedTuple):
+    """Readings that wait for a later joint state, and what the joints will do by extrapolation.
+
+    Attributes:
+        stamps: (N,) nanoseconds.
+        measured: (N, K) in the driver's sign.
+        usable: (N, K).
+        samples: (N, 1 + 2 n) time [s], positions, velocities.
+    """
+
+    stamps: IntArray
+    measured: FloatArray
+    usable: BoolArray
+    samples: FloatArray
+
+
+class WristInput:
+    """Joint states, and the wrenches of a sensor at the wrist."""
+
+    def __init__(self, robot: Robot, path: FramePath, delay: float, health: Health) -> None:
+        """Set the joints that move the sensor, and by how much [s] its wrenches are late."""
+        self._frame = path.frame
+        self._frames = set(robot.frame_names)
+        self._health = health
+        self._names = JointNames(robot.joint_names, health)
+        self._synchroniser = Synchroniser(path.joint_names, path.is_angle, _WRENCH, delay, health, "wrench")
+
+    def push(self, block: JointBlock | WrenchBlock) -> None:
+        """Take joint states of one publisher, or wrenches."""
+        if isinstance(block, JointBlock):
+            self._synchroniser.push_joints(self._names.resolve(block))
+            return
+        if block.frame != self._frame and len(block.stamps):
+            if block.frame in self._frames:
+                detail = f"wrench in '{block.frame}', load.sensor_frame is '{self._frame}'"
+                self._health.report("wrench", "frame_mismatch", int(block.stamps[-1]), detail, len(block.stamps))
+                return
+            detail = f"frame_id '{block.frame}'"
+            self._health.report("wrench", "frame_unknown", int(block.stamps[-1]), detail, len(block.stamps))
+        self._synchroniser.push_readings(block.stamps, block.wrenches)
+
+    def process(self) -> list[Segment]:
+        """Synchronise all that can be."""
+        return self._synchroniser.process()
+
+    def foresee(self) -> Waiting | None:
+        """What waits for a later joint state."""
+        found = self._synchroniser.foresee()
+        if found is None:
+            return None
+        stamps, readings, samples = found
+        return Waiting(stamps, readings, np.ones(readings.shape, dtype=bool), samples)
+
+
+class ArmInput:
+    """Joint states with efforts, the wrenches of a sensor under the base, or both.
+
+    Readings are those on the robot, whatever the sign of the base sensor's driver, and less what the sensor reads at
+    rest where that is known.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        arm: ArmModel,
+        links: LinksSettings,
+        health: Health,
+        static: StaticWrench | None = None,
+    ) -> None:
+        """Set up the inputs that the settings name."""
+        self._source = Source(links.source)
+        self._health = health
+        self._n = len(arm.joint_names)
+        by_effort = self._source is Source.EFFORT
+        self._sign = -1.0 if links.base_wrench_sign == "on_ground" and not by_effort else 1.0
+        self._base_frame = links.base_frame or robot.frame_names[0]
+        self._frames = set(robot.frame_names)
+        self._names = JointNames(robot.joint_names, health)
+        channels = (_WRENCH if self._source.has_base_wrench else 0) + (self._n if self._source.has_efforts else 0)
+        delay = links.effort_delay if by_effort else 0.0
+        named = "effort" if by_effort else "base_wrench"
+        self._synchroniser = Synchroniser(arm.joint_names, arm.is_angle, channels, delay, health, named)
+        self._efforts = EffortInput(arm, _find_constants(links, arm), health)
+        self._streams = EffortStreams(self._n, links.effort_delay)
+        self._leader: tuple[int, ...] | None = None
+        self._waiting: list[WrenchBlock] = []
+        self._static = None if static is None else static.in_order(arm.joint_names)
+
+    def push(self, block: JointBlock | WrenchBlock) -> None:
+        """Take joint states of one publisher, or wrenches of the base sensor."""
+        if isinstance(block, JointBlock):
+            self._push_joints(self._names.resolve(block))
+        elif self._source.has_base_wrench and self._is_in_frame(block):
+            if self._source is Source.BASE_WRENCH:
+                self._synchroniser.push_readings(block.stamps, block.wrenches)
+            elif len(block.stamps):
+                self._waiting.append(block)
+
+    def _push_joints(self, block: JointBlock) -> None:
+        self._synchroniser.push_joints(block)
+        if not self._source.has_efforts:
+            return
+        found = self._efforts.read(block)
+        if found is None:
+            return
+        joints, readings = found
+        if self._source is Source.EFFORT and self._leader in (None, joints):
+            self._leader = joints
+            self._synchroniser.push_readings(block.stamps, readings)
+        elif self._synchroniser.origin is not None:
+            self._streams.push(joints, block.stamps, self._synchroniser.origin, readings)
+
+    def _is_in_frame(self, block: WrenchBlock) -> bool:
+        if block.frame == self._base_frame or len(block.stamps) == 0:
+            return True
+        code = "base_frame_mismatch" if block.frame in self._frames else "base_frame_unknown"
+        detail = f"base wrench in '{block.frame}', links.base_frame is '{self._base_frame}'"
+        self._health.report("base_wrench", code, int(block.stamps[-1]), detail, len(block.stamps))
+        return code == "base_frame_unknown"
+
+    def _release(self) -> None:
+        """Let go the base wrenches whose efforts are there by now; those that have waited for long go without."""
+        origin = self._synchroniser.origin
+        if not self._waiting or origin is None:
+            return
+        newest = max(int(block.stamps.max()) for block in self._waiting)
+        latest = max(self._streams.newest, (newest - origin) * 1e-9 - _LONGEST_WAIT)
+        kept = []
+        for block in self._waiting:
+            ready = (block.stamps - origin) * 1e-9 <= latest
+            if ready.any():
+                self._synchroniser.push_readings(block.stamps[ready], block.wrenches[ready])
+            if not ready.all():
+                kept.append(WrenchBlock(block.frame, block.stamps[~ready], block.wrenches[~ready]))
+        self._waiting = kept
+
+    def process(self) -> list[Segment]:
+        """Synchronise all that can be."""
+        self._release()
+        segments = self._synchroniser.process()
+        for segment in segments:
+            self._complete(segment)
+        return segments
+
+    def _complete(self, segment: Segment) -> None:
+        """Lay down the readings of other publishers and sensors, and turn those of the base sensor."""
+        readings, bad = segment.readings, segment.bad
+        if not self._streams.is_empty:
+            efforts, usable = self._streams.read(np.ascontiguousarray(segment.times))
+            if self._source is Source.EFFORT:
+                readings[usable] = efforts[usable]
+                bad[usable] = 0.0
+            else:
+                readings[:, _WRENCH:], bad[:, _WRENCH:] = efforts, ~usable
+        elif self._source is Source.BOTH:
+            bad[:, _WRENCH:] = 1.0
+        if self._source.has_base_wrench:
+            readings[:, :_WRENCH] *= self._sign
+        if self._static is not None:
+            at_rest, near = self._static.read(segment.positions)
+            readings[:, :_WRENCH] -= self._sign * at_rest
+            bad[~near] = 1.0
+            if not near.all():
+                stamp = int(segment.stamps[~near][-1])
+                self._health.report("base_wrench", "off_static_path", stamp, count=int((~near).sum()))
+
+    def restore(self, positions: FloatArray, values: FloatArray) -> FloatArray:
+        """Readings or predictions (N, K) as the driver publishes them, at (N, n) positions."""
+        if self._sign < 0.0:
+            values = values.copy()
+            values[:, :_WRENCH] *= -1.0
+        return values if self._static is None else values + self._static.read(positions)[0]
+
+    def foresee(self) -> Waiting | None:
+        """What waits for a later joint state."""
+        found = self._synchroniser.foresee() if self._source is not Source.BOTH else None
+        if found is None:
+            return None
+        stamps, readings, samples = found
+        if self._source is Source.EFFORT:
+            return Waiting(stamps, readings[:, : self._n], readings[:, self._n :] == 0.0, samples)
+        return Waiting(stamps, readings, np.ones(readings.shape, dtype=bool), samples)
+
+
+def choose_joints(robot: Robot, block: JointBlock, health: Health) -> Sequence[str]:
+    """The joints of an arm that the settings do not name: those of a message that can be; empty if there are none."""
+    names = JointNames(robot.joint_names, health).resolve(block).names
+    joints = [name for name in names if name in robot.joint_names and name not in robot.mimics]
+    stamp, count = int(block.stamps[-1]), len(block.stamps)
+    if not joints:
+        detail = f"joint_states has {', '.join(block.names[:8])}; the URDF {', '.join(robot.joint_names[:8])}"
+        health.report("joint_states", "missing_joints", stamp, detail, count)
+        return ()
+    left = [name for name in robot.joint_names if name not in joints]
+    if left:
+        health.report("joint_states", "unmeasured_joints", stamp, ", ".join(left))
+    return joints
+
+
+def _find_constants(links: LinksSettings, arm: ArmModel) -> FloatArray:
+    """What efforts are multiplied with, in the order of the arm's joints."""
+    if links.effort_unit != "ampere" or links.source == Source.BASE_WRENCH:
+        return np.ones(len(arm.joint_names))
+    given = dict(zip(links.joints, links.torque_constants, strict=True))
+    return np.array([given[name] for name in arm.joint_names])

@@ -1,0 +1,158 @@
+"""Rows of an equation by one of three methods, and predictions: the kernels of `advance` with their memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from inertid_ros.core.equations.equation import Equation
+from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.records import FloatArray, IntArray, Name
+from inertid_ros.core.rows.advance import DIFFERENTIATED, FILTERED, INTEGRAL, INTERVAL, advance, foresee
+from inertid_ros.core.rows.memory import GAP, RESTART, Memory, make_memory, unpack
+
+_ROW_RATE = 1e9 / INTERVAL
+_STAND_OUT = 4.0
+"""Accelerations below so many standard deviations of their noise are not believed: white noise reaches that in one row
+of ten thousand."""
+_DIFFERENTIATED_STAND_OUT = 2.0
+"""The same for differentiated rows, whose noise would hide a slow motion otherwise."""
+
+
+class Method(Name):
+    """How rows are made; energy is for efforts alone."""
+
+    FILTERED = "filtered"
+    DIFFERENTIATED = "differentiated"
+    INTEGRAL = "integral"
+    ENERGY = "energy"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The numbers of the methods.
+
+    Attributes:
+        cutoff, smoothing: l and d of the filtered method and of all predictions [rad/s].
+        differentiation: p of the differentiated method [rad/s].
+        window: of the integral method [s].
+    """
+
+    cutoff: float
+    smoothing: float
+    differentiation: float
+    window: float
+
+
+class Row(NamedTuple):
+    """One row of K equations for U unknowns, in memory that the next row overwrites.
+
+    Attributes:
+        equations: (K, U + 1) [A, y].
+        signals: (S,) of the motion.
+        readings: (K,) what was measured.
+        usable: (K,) 1 where a channel has been usable for as long as the filters remember, else 0.
+        motion: (4,) sizes of linear and angular accelerations that were left out as noise, and the standard deviations
+            of that noise; for a load.
+        standing, moved: (n,) 1 for joints that have never moved, and for those that certainly have.
+        is_old: (1,) 1 where the arm has stood in this pose for so long that the row tells nothing new.
+    """
+
+    equations: FloatArray
+    signals: FloatArray
+    readings: FloatArray
+    usable: FloatArray
+    motion: FloatArray
+    standing: FloatArray
+    moved: FloatArray
+    is_old: FloatArray
+
+
+class _Traits(NamedTuple):
+    """What follows from a method and its numbers: see Rows, and `Memory.gains`."""
+
+    settling: float
+    noise_bandwidth: float
+    density_gain: float
+    variance_gain: float
+    stand_out: float
+
+
+def _find_traits(kind: int, filters: Filters) -> _Traits:
+    if kind == FILTERED:
+        product, total = filters.cutoff * filters.smoothing, filters.cutoff + filters.smoothing
+        return _Traits(8.0 * total / product, product / (2.0 * total), product**2 / (2.0 * total), 0.0, _STAND_OUT)
+    if kind == INTEGRAL:
+        return _Traits(filters.window, 1.0 / filters.window, 0.0, 2.0 / filters.window**2, _STAND_OUT)
+    cutoff = filters.differentiation
+    return _Traits(16.0 / cutoff, cutoff / 4.0, cutoff**3 / 4.0, 0.0, _DIFFERENTIATED_STAND_OUT)
+
+
+class Rows:
+    """Turns the samples of segments into rows and predictions.
+
+    Attributes:
+        equation: whose rows.
+        row: the newest one.
+        memory: named views of all that is remembered.
+        settling: how long a wrong sample is felt [s].
+        noise_bandwidth: variance of a row for white noise of density one [Hz].
+        correlation: how many rows, one a decision interval, are worth one where the noise is white.
+    """
+
+    def __init__(self, equation: Equation, joints: int, method: Method, filters: Filters) -> None:
+        """Set up a method for an equation and so many joints."""
+        first, second, window = filters.cutoff, filters.smoothing, filters.window
+        kind = {Method.FILTERED: FILTERED, Method.INTEGRAL: INTEGRAL}.get(method, DIFFERENTIATED)
+        past = int(window * _ROW_RATE) + 4 if kind == INTEGRAL else 1
+        self.equation = equation
+        self._memory, self._indices = make_memory(equation, joints, kind, past)
+        self.memory: Memory = unpack(self._memory, self._indices)
+        m = self.memory
+        third = first + 2.0 * second
+        traits = _find_traits(kind, filters)
+        m.cutoffs[:] = first, second, third, filters.differentiation
+        m.gains[:] = 1.0 + third / second, traits.density_gain, traits.variance_gain, traits.stand_out
+        m.spans[:] = window, traits.settling
+        self.settling, self.noise_bandwidth = traits.settling, traits.noise_bandwidth
+        self.correlation = max(1.0, _ROW_RATE / traits.noise_bandwidth)
+        self.row = Row(
+            m.row, m.row_signals, m.row_readings, m.row_usable, m.row_motion, m.row_standing, m.row_moved, m.row_is_old
+        )
+        self.predicted: FloatArray = np.empty((0, len(equation.channels)))
+
+    @property
+    def indices(self) -> IntArray:
+        """Sizes and counters of the memory."""
+        return self._indices
+
+    def restart(self) -> None:
+        """Restart the filters at the next sample: what they remember is no longer true."""
+        self.memory.clock[0] = max(self.memory.clock[0], RESTART)
+
+    def begin(self, segment: Segment) -> FloatArray:
+        """Begin with a segment; returns room for its predictions (N, K), filled by `advance`."""
+        if segment.starts_anew:
+            self.memory.clock[0] = GAP
+        self.predicted = np.empty((len(segment.stamps), len(self.equation.channels)))
+        return self.predicted
+
+    def advance(self, segment: Segment, start: int, is_resumed: bool) -> int:
+        """Carry on to the next row, see `advance.advance`."""
+        return advance(self._memory, self._indices, segment.stamps, segment.samples, start, is_resumed, self.predicted)
+
+    def foresee(self, sample: FloatArray) -> FloatArray:
+        """Predict (K,) a sample [time, positions, velocities] after the last one; changes nothing."""
+        predicted = np.empty(len(self.equation.channels))
+        foresee(self._memory, self._indices, sample, predicted)
+        return predicted
+
+    def set_values(self, values: FloatArray) -> None:
+        """Predict with these values (U,) of the unknowns from now on."""
+        np.multiply(self.memory.factors, values.take(self.memory.entry_unknowns), self.memory.weights)
+
+    def forget_reach(self) -> None:
+        """Forget how far the joints have come."""
+        self.memory.reach[0], self.memory.reach[1] = np.inf, -np.inf

@@ -1,0 +1,326 @@
+"""The links of an arm, or a load that it carries, by the efforts of its joints, the wrench under its base, or both.
+
+A load by efforts is the arm with an informative prior, its covariance included, and ten more unknowns on the link that
+carries it: what is not known of the arm makes the load uncertain by itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inertid_ros.core.checks.effort_convention import EffortCheck
+from inertid_ros.core.checks.energy_balance import EnergyCrossCheck
+from inertid_ros.core.diagnosis import Finding, Health
+from inertid_ros.core.equations.equation import Equation, Source
+from inertid_ros.core.equations.load import LOAD, PRIOR_LOAD
+from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
+from inertid_ros.core.errors import SettingError
+from inertid_ros.core.estimation.estimate import (
+    Fit,
+    LinksEstimate,
+    LoadEstimate,
+    Mode,
+    Solution,
+    judge_links,
+    judge_load,
+)
+from inertid_ros.core.estimation.hypothesis import Decision
+from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.reweighted import ReweightedEstimator, WeightedSolution
+from inertid_ros.core.input.inputs import ArmInput
+from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.records import EventKind, FloatArray, RowOutput
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.rows.advance import INTERVAL
+from inertid_ros.core.rows.energy import EnergyRowSource, RowFit
+from inertid_ros.core.rows.rows import Filters, Method, Rows
+from inertid_ros.core.settings.settings import LinksSettings, Settings
+from inertid_ros.core.static.baseline import StaticWrench
+
+INTERVALS_PER_SOLUTION = 25
+"""Once in so many decision intervals (0.5 s) the unknowns are solved for: predictions need no more."""
+_EXACT = 1e-6
+"""Standard deviation of an arm whose covariance is not known, as a part of what an arm of its size can have."""
+_WINDOW = 100
+"""Rows (2 s of motion) over which a change of the load is tested."""
+_CHANGED = 60.0
+"""Likelihood ratio (chi-square) beyond which a load has changed: ten parameters reach 30 in one of a thousand windows
+by noise, and real arms twice that by what their friction does."""
+_WORSE = 2.0
+"""The load before must leave so many times what another one leaves; model errors leave as much of both."""
+_DIFFERENT = 5.0
+"""Standard deviations by which the masses before and after must differ."""
+_NO_MASS = 0.1
+"""Masses down to this [kg] below zero are within what any arm's friction can do."""
+
+
+class ArmTask:
+    """Takes the rows of an arm, and keeps what all its uses share.
+
+    Attributes:
+        model: the arm, and which combinations of its parameters can be identified.
+        estimator: what holds the information; that of several recordings adds up.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        settings: Settings,
+        model: LinkModel,
+        equation: Equation,
+        prior: SquareRootInformation,
+        health: Health,
+        static: StaticWrench | None = None,
+    ) -> None:
+        """Put inputs, rows, estimator and checks together."""
+        links = settings.links
+        joints = len(model.arm.joint_names)
+        self.model = model
+        self._method = Method(links.method)
+        filters = Filters(
+            links.filter_cutoff, links.smoothing_cutoff, links.differentiation_cutoff, links.integral_window
+        )
+        self.input = ArmInput(robot, model.arm, links, health, static)
+        self.rows = Rows(equation, joints, self._method, filters)
+        self._energy_rows = EnergyRowSource(model, links) if self._method is Method.ENERGY else None
+        floors = _list_floors(links, model)
+        self._fit: RowFit | None = None
+        used, correlation = equation.used, self.rows.correlation
+        if self._energy_rows is not None:
+            used, correlation = (np.arange(len(equation.unknowns)),), self._energy_rows.correlation
+            self._fit = RowFit(len(floors))
+            floors = floors[:1]
+        self.estimator = ReweightedEstimator(used, prior, floors, correlation)
+        self.rows.set_values(self.estimator.values)
+        has_efforts = model.source.has_efforts
+        self._check = EffortCheck(model.arm) if has_efforts else None
+        self._energy = None
+        if model.source.has_efforts and not model.source.has_base_wrench and self._energy_rows is None:
+            self._energy = EnergyCrossCheck(model, links, INTERVAL * 1e-9)
+        self._drives = equation.drives
+        self._first_effort = len(model.channels) - joints
+        self._solved_rows = 0
+        self._recorded: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
+
+    def begin(self, segment: Segment) -> None:
+        """A segment begins."""
+        if self._energy_rows is not None:
+            self._energy_rows.begin(segment)
+
+    def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
+        """Fold the row in, and solve once in a while."""
+        row, stamp = self.rows.row, segment.stamps.item(position)
+        predicted = row.equations[:, :-1].dot(self.estimator.values)
+        readings = row.readings.copy()
+        self._leave_out()
+        usable = row.usable.copy()
+        self._recorded.append((stamp, readings, predicted, usable))
+        if is_paused:
+            return Decision(False)
+        sample = segment.samples[position]
+        if self._energy is not None:
+            self._energy.take(sample, segment.joints, segment.starts_anew and position == 0)
+        if row.is_old[0] == 0.0:
+            if self._energy_rows is not None and self._fit is not None:
+                self.estimator.take(self._energy_rows.row_at(sample.item(0)), usable.min(keepdims=True))
+                self._fit.take(readings, predicted, usable)
+            else:
+                self.estimator.take(row.equations, row.usable)
+            if self._check is not None:
+                joints = segment.joints
+                efforts = sample[1 + 2 * joints + self._first_effort :]
+                self._check.take(sample[1 : 1 + joints], efforts[:joints], efforts[-joints:] == 0.0)
+        decision = self._test(row.equations, row.usable) if row.is_old[0] == 0.0 else Decision(False)
+        if stamp // INTERVAL % INTERVALS_PER_SOLUTION == 0 and self.estimator.rows > self._solved_rows:
+            self._solve(sample.item(0))
+        return decision
+
+    def _solve(self, time: float) -> None:
+        solution, self._solved_rows = self.estimator.update(), self.estimator.rows
+        if self._energy is not None:
+            self._energy.judge(time, solution)
+        self.rows.set_values(self.estimator.values)
+
+    def _test(self, equations: FloatArray, usable: FloatArray) -> Decision:  # noqa: ARG002
+        """Whether something has changed; links do not."""
+        return Decision(False)
+
+    def _leave_out(self) -> None:
+        """Leave the drives of joints that stand out of their rows, and rows of joints that may be moving altogether.
+
+        Noise in the velocity of a joint that stands excites the columns of its friction and rotor as a motion would,
+        and what is found from it is zero, with great certainty.
+        """
+        row, first = self.rows.row, self._first_effort
+        if row.moved.all():
+            return
+        for joint, unknowns in enumerate(self._drives):
+            if row.standing[joint]:
+                row.equations[first + joint, unknowns] = 0.0
+            elif not row.moved[joint]:
+                row.usable[first + joint] = 0.0
+
+    def collect_rows(self) -> RowOutput:
+        """The rows used since the last call, as the driver publishes them."""
+        if not self._recorded:
+            channels = len(self.model.channels)
+            empty = np.empty((0, channels))
+            return RowOutput(np.empty(0, dtype=np.int64), empty, empty, np.empty((0, channels), dtype=bool))
+        stamps, measured, predicted, usable = zip(*self._recorded, strict=True)
+        self._recorded = []
+        return RowOutput(np.array(stamps), np.array(measured), np.array(predicted), np.array(usable) > 0.0)
+
+    def restore(self, positions: FloatArray, values: FloatArray) -> FloatArray:
+        """Readings or predictions (N, K) as the driver publishes them, at (N, n) positions."""
+        return self.input.restore(positions, values)
+
+    def _summarise(self, solution: WeightedSolution, stamp: int, is_paused: bool) -> Solution:
+        """What an estimate is made from."""
+        fit = self._fit or solution
+        waiting = Mode.TRACKING if solution.rows.any() else Mode.WAITING
+        return Solution(
+            stamp=stamp,
+            mode=Mode.PAUSED if is_paused else waiting,
+            values=solution.values,
+            covariance=solution.covariance(),
+            rows=int(fit.rows.max(initial=0)),
+            fit=Fit(self.model.channels, fit.rows, fit.residual_rms, fit.measured_rms),
+        )
+
+    def _find(self) -> tuple[Finding, ...]:
+        found = () if self._check is None else self._check.findings()
+        return self._energy.findings() if not found and self._energy is not None else found
+
+    def estimate(self, stamp: int, is_paused: bool) -> LinksEstimate | LoadEstimate:
+        """All that is known of the arm."""
+        return judge_links(self._summarise(self.estimator.solve(), stamp, is_paused), self.model, self._find())
+
+    def freeze(self, values: FloatArray) -> None:
+        """Predict with these unknowns (U,)."""
+        self.estimator.values = np.array(values, dtype=np.float64)
+        self.rows.set_values(self.estimator.values)
+
+    def reset(self) -> None:
+        """Forget all that was learned."""
+        self.estimator.reset()
+        self._solved_rows = 0
+        self.rows.forget_reach()
+        self._check = None if self._check is None else EffortCheck(self.model.arm)
+        self._fit = None if self._fit is None else RowFit(len(self._fit.rows))
+        self.rows.restart()
+        self.rows.set_values(self.estimator.values)
+
+
+def make_links_task(
+    robot: Robot, settings: Settings, model: LinkModel, health: Health, static: StaticWrench | None
+) -> ArmTask:
+    """Identify the base parameters of an arm."""
+    prior = SquareRootInformation(model.prior_deviations)
+    prior.set_mean(model.prior)
+    return ArmTask(robot, settings, model, model.equation, prior, health, static)
+
+
+class PayloadTask(ArmTask):
+    """Identifies the load that an identified arm carries.
+
+    Attributes:
+        frame: to which the load is fixed.
+    """
+
+    def __init__(self, robot: Robot, settings: Settings, arm: IdentifiedArm, health: Health) -> None:
+        """Put a load on an arm.
+
+        Raises:
+            SettingError: if the arm was identified with other settings than these, or efforts are not used at all.
+            RobotDescriptionError: if the URDF has not the arm's joints or not the load's frame.
+        """
+        links, self.frame = settings.links, settings.load.sensor_frame
+        if links.source == Source.BASE_WRENCH:
+            raise SettingError("links.source", "base_wrench", "effort or both with load.source effort")
+        if links.method == Method.ENERGY:
+            raise SettingError("links.method", "energy", "another method than energy with load.source effort")
+        if not self.frame:
+            raise SettingError("load.sensor_frame", "", "the frame that the load is fixed to, with load.source effort")
+        model = LinkModel.from_settings(robot, settings, arm.joint_names)
+        expected = tuple(model.base.names[column] for column in model.base.columns)
+        if expected != arm.names:
+            other = sorted(set(expected) ^ set(arm.names))
+            raise SettingError(
+                "load.arm_file",
+                settings.load.arm_file,
+                f"an estimate made with this URDF and these links.* settings; it differs in {', '.join(other[:6])}",
+            )
+        equation = model.with_payload(self.frame, links.coulomb_velocity)
+        super().__init__(robot, settings, model, equation, _make_prior(arm, model), health)
+        self._energy = None
+        self._recent = self.estimator.like()
+        self._rows_in_window = 0
+        self._before_window: WeightedSolution | None = None
+
+    def _test(self, equations: FloatArray, usable: FloatArray) -> Decision:
+        """Compare, once a window, what the present load leaves of its rows with what another one would."""
+        self._recent.take(equations, usable)
+        self._rows_in_window += 1
+        if self._rows_in_window < _WINDOW:
+            return Decision(False)
+        self._rows_in_window = 0
+        recent, kept = self._recent, self._before_window
+        self._recent, self._before_window = recent.like(), self.estimator.solve()
+        if kept is None:
+            return Decision(False)
+        other = recent.solve()
+        leaves, would_leave = recent.misfit(kept.values, kept), recent.misfit(other.values, kept)
+        masses = kept.values[-LOAD], other.values[-LOAD]
+        variances = [solution.information.covariance()[-LOAD, -LOAD] for solution in (kept, other)]
+        is_other = abs(masses[1] - masses[0]) > _DIFFERENT * float(np.sqrt(sum(variances)))
+        if not is_other or leaves - would_leave < _CHANGED or leaves < _WORSE * would_leave:
+            return Decision(False)
+        self.estimator, self._solved_rows, self._before_window = recent, 0, None
+        self.estimator.update()
+        self.rows.set_values(self.estimator.values)
+        message = f"the load has changed: {masses[0]:.3f} kg before, {masses[1]:.3f} kg now"
+        return Decision(False, EventKind.LOAD_CHANGED, message)
+
+    def estimate(self, stamp: int, is_paused: bool) -> LoadEstimate:
+        """All that is known of the load."""
+        whole = self._summarise(self.estimator.solve(), stamp, is_paused)
+        solution = Solution(
+            whole.stamp, whole.mode, whole.values[-LOAD:], whole.covariance[-LOAD:, -LOAD:], whole.rows, whole.fit
+        )
+        mass, deviation = float(solution.values[0]), float(np.sqrt(solution.covariance[0, 0]))
+        found = self._find()
+        if mass < -max(_NO_MASS, _DIFFERENT * deviation) and not found:
+            message = (
+                f"the mass is {mass:.3f} kg, less than nothing: the arm of load.arm_file carried more than this one "
+                "does, or the efforts are not those of the same arm"
+            )
+            found = (Finding("error", "negative_mass", message),)
+        return judge_load(solution, self.frame, found)
+
+    def reset(self) -> None:
+        """Forget the load."""
+        super().reset()
+        self._recent, self._rows_in_window, self._before_window = self._recent.like(), 0, None
+
+
+def _make_prior(arm: IdentifiedArm, model: LinkModel) -> SquareRootInformation:
+    """What is known of an arm and its load before any data: the arm with its covariance, of the load nothing."""
+    count = len(arm.values)
+    exact = np.diag((_EXACT * model.prior_deviations) ** 2)
+    covariance = arm.covariance + exact
+    scale = np.sqrt(np.diag(covariance))
+    lower = np.linalg.cholesky(covariance / np.outer(scale, scale))
+    root = np.linalg.solve(lower, np.diag(1.0 / scale))
+    rows = np.zeros((count + LOAD + 1, count + LOAD + 1))
+    rows[:count, :count] = root
+    rows[:count, -1] = root @ arm.values
+    rows[count:-1, count:-1] = np.diag(1.0 / PRIOR_LOAD)
+    return SquareRootInformation.from_rows(rows)
+
+
+def _list_floors(links: LinksSettings, model: LinkModel) -> FloatArray:
+    """Smallest standard deviations (K,) of the channels' rows that are believed."""
+    base = [links.noise_floor_force] * 3 + [links.noise_floor_torque] * 3
+    efforts = [links.noise_floor_effort] * len(model.arm.joint_names)
+    source = model.source
+    return np.array((base if source.has_base_wrench else []) + (efforts if source.has_efforts else []))

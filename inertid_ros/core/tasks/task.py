@@ -1,0 +1,58 @@
+"""What a chain needs to identify something: inputs, rows of an equation, and an estimator with its checks."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
+from inertid_ros.core.estimation.hypothesis import Decision
+from inertid_ros.core.input.inputs import Waiting
+from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.records import FloatArray, JointBlock, RowOutput, WrenchBlock
+from inertid_ros.core.rows.rows import Rows
+
+
+class Input(Protocol):
+    """Turns blocks of messages into segments."""
+
+    def push(self, block: JointBlock | WrenchBlock) -> None:
+        """Take samples; never raises for bad data."""
+
+    def process(self) -> list[Segment]:
+        """Synchronise all that can be."""
+
+    def foresee(self) -> Waiting | None:
+        """What waits for a later joint state."""
+
+
+class Task(Protocol):
+    """One thing that is identified.
+
+    Attributes:
+        input: where samples come from.
+        rows: what makes rows and predictions of them.
+    """
+
+    input: Input
+    rows: Rows
+
+    def begin(self, segment: Segment) -> None:
+        """A segment begins."""
+
+    def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
+        """Use the row that was made of a sample of the segment."""
+
+    def collect_rows(self) -> RowOutput:
+        """The rows used since the last call."""
+
+    def restore(self, positions: FloatArray, values: FloatArray) -> FloatArray:
+        """Readings or predictions (N, K) as the driver publishes them, at (N, n) positions."""
+
+    def estimate(self, stamp: int, is_paused: bool) -> LoadEstimate | LinksEstimate:
+        """All that is known, for samples up to a stamp; changes nothing."""
+
+    def freeze(self, values: FloatArray) -> None:
+        """Predict with these unknowns (U,)."""
+
+    def reset(self) -> None:
+        """Forget all that was learned."""

@@ -1,0 +1,151 @@
+"""The load on a wrist force/torque sensor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inertid_ros.core.checks.wrench_convention import ConventionCheck
+from inertid_ros.core.checks.wrench_sign import WrenchSign, find_contradictions
+from inertid_ros.core.diagnosis import Finding, Health
+from inertid_ros.core.equations.load import LOAD, make_load_equation
+from inertid_ros.core.errors import NotIdentifiedError
+from inertid_ros.core.estimation.estimate import LoadEstimate, Mode, Solution, WristSensor, judge_load
+from inertid_ros.core.estimation.hypothesis import Decision, HypothesisEstimator
+from inertid_ros.core.estimation.states import ParameterState
+from inertid_ros.core.input.inputs import WristInput
+from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.records import EventKind, FloatArray, RowOutput
+from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.rows.rows import Filters, Method, Rows
+from inertid_ros.core.rows.standstill import CALIBRATED, discard_run, start_noise
+from inertid_ros.core.settings.settings import Settings
+
+_LIGHTEST = 0.05
+"""Masses below this [kg] have no certain sign: the covariance need not be asked."""
+
+
+class WristLoadTask:
+    """Identifies [phi (10), bias (6)] in the driver's own sign.
+
+    Attributes:
+        frame: of the sensor.
+        tool: what is subtracted from what the sensor carries.
+    """
+
+    def __init__(self, robot: Robot, settings: Settings, frame: str, health: Health) -> None:
+        """Set up for a frame of the robot.
+
+        Raises:
+            UnknownFrameError, UnsupportedJointError: if the frame is not there or cannot be used.
+        """
+        load = settings.load
+        path = robot.path_to(frame)
+        gravity = np.array(settings.gravity)
+        filters = Filters(load.filter_cutoff, load.smoothing_cutoff, load.differentiation_cutoff, load.integral_window)
+        self.frame = frame
+        self.input = WristInput(robot, path, load.wrench_delay, health)
+        self.rows = Rows(make_load_equation(path, gravity), len(path.joint_names), Method(load.method), filters)
+        self._estimator = HypothesisEstimator(load, self.rows.noise_bandwidth)
+        self._noise = self.rows.memory.noise
+        start_noise(self.rows.memory, load.noise_floor_force, load.noise_floor_torque)
+        self._configured_sign = load.wrench_sign
+        self._gravity = float(np.linalg.norm(gravity))
+        self._convention, self._sign = ConventionCheck(), WrenchSign(load.wrench_sign)
+        self.tool: Tool | None = None
+        empty, flags = np.empty((0, 6)), np.empty((0, 6), dtype=bool)
+        self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, flags)
+
+    def begin(self, segment: Segment) -> None:
+        """A segment begins; the kernels know."""
+
+    def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
+        """Test the row, and fold it in if it fits."""
+        row, estimator = self.rows.row, self._estimator
+        if is_paused or row.signals.item(12) <= 0.0:
+            return Decision(False)
+        decision = estimator.take(segment.samples.item(position, 0), row, self._noise[:6])
+        if decision.kind in (EventKind.LOAD_CHANGED, EventKind.BIAS_CHANGED):
+            self._convention.start_load()
+        is_tracking = estimator.mode is Mode.TRACKING
+        self._convention.take(row.signals, row.readings, is_tracking)
+        if self._sign.sign is None and abs(estimator.values.item(0)) > _LIGHTEST:
+            self._sign.learn(estimator.values.item(0), float(estimator.covariance()[0, 0]))
+        self.rows.set_values(estimator.values)
+        if not is_tracking:
+            discard_run(self._noise, self.rows.indices)
+        return decision
+
+    def collect_rows(self) -> RowOutput:
+        """Rows of a load are not recorded."""
+        return self._no_rows
+
+    def restore(self, positions: FloatArray, values: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Wrenches are in the driver's sign all along."""
+        return values
+
+    def estimate(self, stamp: int, is_paused: bool) -> LoadEstimate:
+        """All that is known of the load, with the tool subtracted."""
+        return self._judge(stamp, is_paused, self.tool)
+
+    def _judge(self, stamp: int, is_paused: bool, tool: Tool | None) -> LoadEstimate:
+        estimator, sign = self._estimator, self._sign.sign
+        covariance = estimator.covariance()
+        waiting = Mode.WAITING if estimator.rows == 0 else estimator.mode
+        solution = Solution(
+            stamp=stamp,
+            mode=Mode.PAUSED if is_paused else waiting,
+            values=(1.0 if sign is None else sign.factor) * estimator.values[:LOAD],
+            covariance=covariance[:LOAD, :LOAD],
+            rows=estimator.rows,
+            fit=None,
+        )
+        sensor = WristSensor(
+            sign=sign,
+            bias=estimator.values[LOAD:].copy(),
+            bias_covariance=covariance[LOAD:, LOAD:],
+            noise_density=np.sqrt(self._noise[:6]),
+            noise_calibrated=bool(self._noise[CALIBRATED]),
+            variance_inflation=estimator.variance_inflation,
+        )
+        return judge_load(solution, self.frame, self._find(covariance), tool, sensor)
+
+    def _find(self, covariance: FloatArray) -> tuple[Finding, ...]:
+        found = find_contradictions(self._estimator.values, covariance, self._sign.sign, self._gravity)
+        return self._convention.findings() + found
+
+    def capture_tool(self, is_paused: bool) -> Tool:
+        """Keep what is carried now as the tool; from then on the load is what comes on top of it.
+
+        Raises:
+            NotIdentifiedError: while mass or centre of mass of what is carried are not known, while paused, and while
+                the wrench does not fit what is known; the tool is the one before then.
+        """
+        if is_paused or self._estimator.mode is not Mode.TRACKING:
+            state = "learning is paused" if is_paused else "the wrench is inconsistent with what is known (contact)"
+            raise NotIdentifiedError(f"a tool cannot be captured while {state}: try again when that is over")
+        carried = self._judge(0, False, None)
+        unknown = [
+            name
+            for name, state in zip(("mass", "mcx", "mcy", "mcz"), carried.states, strict=False)
+            if state is not ParameterState.KNOWN
+        ]
+        if unknown or self._sign.sign is None:
+            what = ", ".join(unknown) or "the sign of the wrench"
+            raise NotIdentifiedError(
+                f"the tool is not identified yet ({what}): turn the sensor into more poses, then capture it"
+            )
+        self.tool = Tool(carried.values, carried.covariance, self.frame)
+        return self.tool
+
+    def freeze(self, values: FloatArray) -> None:
+        """Predict with these [phi (10), bias (6)], in the driver's own sign."""
+        self._estimator.values = np.array(values, dtype=np.float64)
+        self.rows.set_values(self._estimator.values)
+
+    def reset(self) -> None:
+        """Forget the load, the bias and the findings; the tool and the noise calibration stay."""
+        self._estimator.reset()
+        self._convention, self._sign = ConventionCheck(), WrenchSign(self._configured_sign)
+        self.rows.restart()
+        self.rows.set_values(self._estimator.values)
