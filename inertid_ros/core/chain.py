@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from inertid_ros.core.diagnosis import Health, HealthItem
 from inertid_ros.core.equations.equation import Source
 from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
@@ -154,11 +152,10 @@ class Chain:
             if decision.restart:
                 task.rows.restart()
             position = task.rows.advance(segment, position, True)
-        measured, positions = segment.readings, segment.positions
         return Output(
             segment.stamps,
-            task.restore(positions, measured),
-            task.restore(positions, predicted),
+            task.restore(segment, segment.readings),
+            task.restore(segment, predicted),
             segment.bad == 0.0,
             task.collect_rows(),
             tuple(events),
@@ -170,10 +167,9 @@ class Chain:
         waiting = None if task is None else task.input.foresee()
         if task is None or waiting is None:
             return None
-        predicted = np.array([task.rows.foresee(sample) for sample in waiting.samples])
-        positions = waiting.samples[:, 1 : 1 + (waiting.samples.shape[1] - 1) // 2]
-        no_rows = task.collect_rows()
-        return Output(waiting.stamps, waiting.measured, task.restore(positions, predicted), waiting.usable, no_rows)
+        predicted = task.rows.foresee(waiting.samples)
+        restored = task.restore(waiting, predicted)
+        return Output(waiting.stamps, waiting.measured, restored, waiting.usable, task.collect_rows())
 
     # What is known
 

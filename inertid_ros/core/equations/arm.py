@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from inertid_ros.core.equations.equation import Equation, Source
-from inertid_ros.core.equations.signals import CONSTANT, COULOMB, ROTOR, VISCOUS, SignalArrays, make_signal_arrays
+from inertid_ros.core.equations.signals import CONSTANT, COULOMB, ROTOR, VISCOUS, SignalMemory, make_signal_memory
 from inertid_ros.core.equations.unknowns import LinkUnknowns, channel_names
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
@@ -64,22 +64,17 @@ def make_arm_equation(
     columns = [(index // 10, index % 10, place[index]) for index in inertial]
     columns += [(len(tree) - 1, k, len(chosen) + k) for k in range(10)] if payload is not None else []
     pairs, parameters, channels, places = _list_entries(carried, columns)
-    arrays = make_signal_arrays(tree, arm.model.gravity.linear, screws, carried, pairs, parameters)
-    kept = _find_nonzero(arrays, len(arm.joint_names))
+    joints, gravity = len(arm.joint_names), arm.model.gravity.linear
+    kept = _find_nonzero(make_signal_memory(tree, joints, gravity, screws, carried, pairs, parameters), joints)
     pairs, parameters = _keep(pairs, parameters, kept)
     drives, drive_channels, drive_places = _list_drives(unknowns, place, source)
-    arrays = make_signal_arrays(
-        tree, arm.model.gravity.linear, screws, carried, pairs, parameters, drives, coulomb_velocity
-    )
     names = tuple(unknowns.names[index] for index in chosen)
     names += tuple(f"load.{name}" for name in PARAMETER_NAMES) if payload is not None else ()
     signals = len(parameters) + len(drives)
     return Equation(
         channels=channel_names(arm, source),
         unknowns=names,
-        arrays=arrays,
-        momenta=len(parameters) + int((drives[:, 0] == ROTOR).sum()),
-        signals=signals,
+        memory=make_signal_memory(tree, joints, gravity, screws, carried, pairs, parameters, drives, coulomb_velocity),
         entry_signals=np.arange(signals),
         entry_channels=np.concatenate((channels[kept], drive_channels)),
         entry_unknowns=np.concatenate((places[kept], drive_places)),
@@ -121,11 +116,10 @@ def _list_entries(
     return np.array(pairs, dtype=np.int64).reshape(-1, 4), table[:, 0], table[:, 1], table[:, 2]
 
 
-def _find_nonzero(arrays: SignalArrays, joints: int) -> IntArray:
+def _find_nonzero(memory: SignalMemory, joints: int) -> IntArray:
     """Indices of the entries that are not zero at all of some random states."""
     rng = np.random.default_rng(0)
-    count = len(arrays.parameters)
-    probe = Equation((), (), arrays, count, count, *(np.empty(0, dtype=np.int64),) * 3, np.empty(0))
+    probe = Equation((), (), memory, *(np.empty(0, dtype=np.int64),) * 3, np.empty(0))
     seen = np.abs(probe.compute(*rng.uniform(-3.0, 3.0, (3, _PROBES, joints)))).max(axis=0)
     return np.flatnonzero(seen > _ZERO * seen.max(initial=0.0))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inertid_ros.core.equations.signals import SignalArrays, compute_signals_of_all
+from inertid_ros.core.equations.signals import MOMENTA, SIGNALS, SignalMemory, compute_whole_signals
 from inertid_ros.core.records import FloatArray, IntArray, Name
 
 
@@ -38,9 +38,7 @@ class Equation:
     Attributes:
         channels: names of the K channels, what is measured.
         unknowns: names of the U unknowns.
-        arrays: what the kernels compute S signals from, of which the first M have a momentum.
-        momenta: M.
-        signals: S.
+        memory: what the kernels compute S signals from, of which the first M have a momentum.
         entry_signals, entry_channels, entry_unknowns, entry_factors: (E,) an entry adds factor times a signal to the
             regressor at (channel, unknown).
         drives: for each joint the unknowns of its friction and its rotor.
@@ -50,15 +48,23 @@ class Equation:
 
     channels: tuple[str, ...]
     unknowns: tuple[str, ...]
-    arrays: SignalArrays
-    momenta: int
-    signals: int
+    memory: SignalMemory
     entry_signals: IntArray
     entry_channels: IntArray
     entry_unknowns: IntArray
     entry_factors: FloatArray
     drives: tuple[IntArray, ...] = ()
     monitors_motion: bool = False
+
+    @property
+    def momenta(self) -> int:
+        """M, how many signals have a momentum."""
+        return int(self.memory.integers[MOMENTA])
+
+    @property
+    def signals(self) -> int:
+        """S, how many signals there are."""
+        return int(self.memory.integers[SIGNALS])
 
     @property
     def used(self) -> tuple[IntArray, ...]:
@@ -77,5 +83,5 @@ class Equation:
         """All of d/dt P + R (N, S) at (N, n) joint positions, velocities and accelerations."""
         result = np.zeros((len(positions), self.signals))
         q, v, a = (np.ascontiguousarray(part, dtype=np.float64) for part in (positions, velocities, accelerations))
-        compute_signals_of_all(self.arrays, q, v, a, self.momenta, result)
+        compute_whole_signals(*self.memory, q, v, a, result)
         return result

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.equations.equation import WRENCH_NAMES, Equation
-from inertid_ros.core.equations.signals import LOAD_MOMENTA, LOAD_SIGNALS, make_signal_arrays
+from inertid_ros.core.equations.signals import make_signal_memory
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import FramePath
@@ -83,9 +83,7 @@ def make_load_equation(path: FramePath, gravity: FloatArray) -> Equation:
     return Equation(
         channels=WRENCH_NAMES,
         unknowns=PARAMETER_NAMES + tuple(f"bias.{name}" for name in WRENCH_NAMES),
-        arrays=make_signal_arrays(pack_tree(path.model, path.is_angle, [frame]), gravity),
-        momenta=LOAD_MOMENTA,
-        signals=LOAD_SIGNALS,
+        memory=make_signal_memory(pack_tree(path.model, path.is_angle, [frame]), len(path.joint_names), gravity),
         entry_signals=signals,
         entry_channels=channels,
         entry_unknowns=unknowns,

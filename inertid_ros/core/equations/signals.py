@@ -19,6 +19,9 @@ where S . h(V) are the ten numbers that give the projected momentum when multipl
 
 For a joint's effort S is the joint's own screw, V_j x S_j its rate. A base sensor has the six unit screws of its frame,
 which do not move. With accelerations, R is replaced by all of d/dt P + R.
+
+What the kernels know of an equation, and where they compute, is one array of floats x and one of integers; the integers
+begin with sizes and with the places where everything begins (see `tree.py`).
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ import numpy as np
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.robot.tree import (
+    BODY,
     FIXED,
     MOTION,
     POSE,
@@ -46,40 +50,37 @@ LOAD_MOMENTA, LOAD_SIGNALS = 6, 16
 ROTOR, VISCOUS, COULOMB, CONSTANT = 0, 1, 2, 3
 """Kinds of the signals of a drive: rotor inertia, viscous and Coulomb friction, and a constant offset."""
 
+JOINTS, BODIES, BASE, SCREWED, PAIRS, INERTIAL, DRIVES, MOMENTA, SIGNALS = range(9)
+"""Sizes, at the beginning of the integers: joints, bodies, screws of the base sensor (6 or 0), screws (0 for a load),
+pairs of a screw and a body, entries of inertial parameters, signals of drives, signals with a momentum, all signals."""
 
-class SignalArrays(NamedTuple):
-    """What the kernels know of an equation, and where they compute; arrays, so that a call passes few things.
+TREE, GRAVITY, COULOMB_VELOCITY, BASE_SCREWS, MOTIONS, PLACED, SCREWS, RATES, TEN, MORE, RATE = range(9, 20)
+MOMENTUM, REST, FLOATS_END = range(20, 23)
+"""Where in the floats these begin: bodies, gravity in the root frame, the velocity below which Coulomb friction is
+proportional to it, screws of the base sensor in the root frame, motions of the root and of all bodies, a pose, screws
+and their rates of change in the axes of each body, twice ten numbers, a rate; and the signals of the newest sample."""
 
-    Attributes:
-        tree: (B, 17) the bodies.
-        gravity: (3,) in the root frame.
-        coulomb_velocity: (1,) below this velocity Coulomb friction is proportional to it.
-        base_screws: (6 or 0, 6) the base sensor's unit screws in the root frame.
-        carried: (B, C) whether a channel's screw acts on a body: it is the base's, or a joint's that moves the body.
-        pairs: (Q, 4) body, screw, first and last entry but one of each pair that has entries; by body.
-        parameters: (E,) which of the ten parameters each inertial entry belongs to.
-        drives: (D, 2) kind and joint of the signals after the inertial ones.
-        motions, pose, screws, rates, numbers: where bodies' motions, a pose, screws and their rates, and ten numbers
-            are computed. A load has no pairs.
-    """
+CARRIED, PAIR, PARAMETER, DRIVE, INTEGERS_END = range(23, 28)
+"""Where in the integers these begin: whether a screw acts on a body; body, screw, first entry and the one after the
+last of each pair; which of the ten parameters each entry belongs to; kind and joint of each signal of a drive."""
 
-    tree: FloatArray
-    gravity: FloatArray
-    coulomb_velocity: FloatArray
-    base_screws: FloatArray
-    carried: IntArray
-    pairs: IntArray
-    parameters: IntArray
-    drives: IntArray
-    motions: FloatArray
-    pose: FloatArray
-    screws: FloatArray
-    rates: FloatArray
-    numbers: FloatArray
+_HEADER = 28
 
 
-def make_signal_arrays(
+class SignalMemory(NamedTuple):
+    """Floats and integers of an equation."""
+
+    floats: FloatArray
+    integers: IntArray
+
+    def copy(self) -> SignalMemory:
+        """An independent copy: two chains must not compute in the same place."""
+        return SignalMemory(self.floats.copy(), self.integers)
+
+
+def make_signal_memory(
     tree: FloatArray,
+    joints: int,
     gravity: FloatArray,
     base_screws: FloatArray | None = None,
     carried: IntArray | None = None,
@@ -87,212 +88,217 @@ def make_signal_arrays(
     parameters: IntArray | None = None,
     drives: IntArray | None = None,
     coulomb_velocity: float = 1.0,
-) -> SignalArrays:
-    """Put the arrays of an equation together, with room to compute in; by default those of a load."""
-    bodies = len(tree)
-    carried = np.zeros((bodies, 1), dtype=np.int64) if carried is None else carried
-    channels = carried.shape[1]
-    return SignalArrays(
-        tree=np.ascontiguousarray(tree),
-        gravity=np.array(gravity, dtype=np.float64),
-        coulomb_velocity=np.array([coulomb_velocity]),
-        base_screws=np.empty((0, 6)) if base_screws is None else np.ascontiguousarray(base_screws),
-        carried=np.ascontiguousarray(carried),
-        pairs=np.empty((0, 4), dtype=np.int64) if pairs is None else np.ascontiguousarray(pairs),
-        parameters=np.empty(0, dtype=np.int64) if parameters is None else np.ascontiguousarray(parameters),
-        drives=np.empty((0, 2), dtype=np.int64) if drives is None else np.ascontiguousarray(drives),
-        motions=np.zeros((bodies + 1, MOTION)),
-        pose=np.zeros(POSE),
-        screws=np.zeros((bodies, channels, 6)),
-        rates=np.zeros((bodies, channels, 6)),
-        numbers=np.zeros((2, 10)),
-    )
+) -> SignalMemory:
+    """Lay an equation down; by default that of a load in the frame that is the last body.
 
-
-@compiled
-def compute_signals(
-    arrays: SignalArrays,
-    q: FloatArray,
-    v: FloatArray,
-    a: FloatArray,
-    with_accelerations: bool,
-    momentum: FloatArray,
-    rest: FloatArray,
-) -> None:
-    """Lay down P (those signals that have a momentum) and R (all) at joint positions q, velocities v.
-
-    With accelerations a, R becomes d/dt P + R.
+    Args:
+        tree: (B, 17) the bodies.
+        joints: how many of them are moved by joints.
+        gravity: (3,) in the root frame.
+        base_screws: (6, 6) the base sensor's unit screws in the root frame, if it is used.
+        carried: (B, C) whether a screw acts on a body: it is the base's, or a joint's that moves the body.
+        pairs: (Q, 4) body, screw, first entry and the one after the last of each pair that has entries.
+        parameters: (E,) which of the ten parameters each inertial entry belongs to.
+        drives: (D, 2) kind and joint of the signals after the inertial ones.
+        coulomb_velocity: below this velocity Coulomb friction is proportional to it.
     """
-    if len(arrays.pairs) == 0 and len(arrays.drives) == 0:
-        compute_load_signals(arrays, q, v, a, with_accelerations, momentum, rest)
+    no_integers = np.empty((0, 0), dtype=np.int64)
+    base_screws = np.empty((0, 6)) if base_screws is None else base_screws
+    carried = no_integers if carried is None else carried
+    lists = [carried, *(no_integers if one is None else one for one in (pairs, parameters, drives))]
+    entries, kinds = lists[2].size, lists[3].reshape(-1, 2)
+    momenta = entries + int((kinds[:, 0] == ROTOR).sum()) if carried.size else LOAD_MOMENTA
+    signals = entries + len(kinds) if carried.size else LOAD_SIGNALS
+    bodies, screws = len(tree), carried.shape[1]
+    sizes = (
+        joints,
+        bodies,
+        len(base_screws),
+        screws,
+        len(lists[1].reshape(-1, 4)),
+        entries,
+        len(kinds),
+        momenta,
+        signals,
+    )
+    room = len(tree) * screws * 6
+    lengths = (tree.size, 3, 1, base_screws.size, (bodies + 1) * MOTION, POSE, room, room, 10, 10, 6, momenta, signals)
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    starts = _HEADER + np.concatenate(([0], np.cumsum([one.size for one in lists])))
+    integers = np.concatenate((sizes, offsets, starts, *(one.ravel() for one in lists))).astype(np.int64)
+    floats = np.zeros(int(offsets[-1]))
+    for place, values in (
+        (TREE, tree),
+        (GRAVITY, gravity),
+        (COULOMB_VELOCITY, np.array([coulomb_velocity])),
+        (BASE_SCREWS, base_screws),
+    ):
+        floats[integers[place] : integers[place] + np.size(values)] = np.ravel(values)
+    return SignalMemory(floats, integers)
+
+
+@compiled
+def compute_signals(x: FloatArray, at: IntArray, q: FloatArray, v: FloatArray, a: FloatArray, is_whole: bool) -> None:
+    """Lay down P (of those signals that have a momentum) and R (of all) at joint positions q, velocities v.
+
+    If it is to be whole, R becomes d/dt P + R with accelerations a.
+    """
+    move_bodies(x, at, q, v, a, is_whole)
+    if at[SCREWED] == 0:
+        compute_load_signals(x, at, is_whole)
     else:
-        compute_arm_signals(arrays, q, v, a, with_accelerations, momentum, rest)
+        compute_arm_signals(x, at, is_whole)
+        compute_drive_signals(x, at, v, a, is_whole)
 
 
 @compiled
-def compute_load_signals(
-    arrays: SignalArrays,
-    q: FloatArray,
-    v: FloatArray,
-    a: FloatArray,
-    with_accelerations: bool,
-    momentum: FloatArray,
-    rest: FloatArray,
-) -> None:
-    """The sixteen signals of a load in the frame that is the last body."""
-    motions = arrays.motions
-    motions[0, :] = 0.0
+def move_bodies(x: FloatArray, at: IntArray, q: FloatArray, v: FloatArray, a: FloatArray, is_whole: bool) -> None:
+    """Motions of all bodies, and for an arm the screws in their axes."""
+    root, pose, gravity = at[MOTIONS], at[PLACED], at[GRAVITY]
     for i in range(3):
-        motions[0, 6 + i] = arrays.gravity[i]
-    for body in range(len(arrays.tree)):
-        row = arrays.tree[body]
-        if row[1] == FIXED:
-            place_body(row, 0.0, arrays.pose)
-            move_body(row, arrays.pose, motions[body], 0.0, 0.0, motions[body + 1])
+        x[root + 6 + i] = x[gravity + i]
+    for index in range(at[BODIES]):
+        body, motion = at[TREE] + BODY * index, root + MOTION * (index + 1)
+        parent = root + MOTION * (int(x[body]) + 1)
+        if index < at[JOINTS]:
+            place_body(x, body, q[index], pose)
+            move_body(x, body, pose, parent, v[index], a[index], is_whole, motion)
         else:
-            place_body(row, q[body], arrays.pose)
-            move_body(row, arrays.pose, motions[body], v[body], a[body], motions[body + 1])
-    motion = motions[len(arrays.tree)]
-    vx, vy, vz, wx, wy, wz = motion[0], motion[1], motion[2], motion[3], motion[4], motion[5]
-    for i in range(6):
-        momentum[i] = motion[i]
-    rest[0], rest[1], rest[2] = wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx
-    rest[3] = rest[4] = rest[5] = 0.0
-    if with_accelerations:
-        for i in range(6):
-            rest[i] += motion[9 + i]
-    rest[6], rest[7], rest[8], rest[9], rest[10], rest[11] = wx * wx, wx * wy, wx * wz, wy * wy, wy * wz, wz * wz
-    rest[12] = 1.0
-    rest[13], rest[14], rest[15] = motion[6], motion[7], motion[8]
+            place_body(x, body, 0.0, pose)
+            move_body(x, body, pose, parent, 0.0, 0.0, is_whole, motion)
+        if at[SCREWED] > 0:
+            carry_screws(x, at, index)
 
 
 @compiled
-def project_momentum(screw: FloatArray, v: FloatArray, w: FloatArray, numbers: FloatArray) -> None:
-    """The ten numbers S . h([v, w])."""
-    sx, sy, sz, tx, ty, tz = screw[0], screw[1], screw[2], screw[3], screw[4], screw[5]
-    vx, vy, vz, wx, wy, wz = v[0], v[1], v[2], w[0], w[1], w[2]
-    numbers[0] = sx * vx + sy * vy + sz * vz
-    numbers[1] = sy * wz - sz * wy + vy * tz - vz * ty
-    numbers[2] = sz * wx - sx * wz + vz * tx - vx * tz
-    numbers[3] = sx * wy - sy * wx + vx * ty - vy * tx
-    numbers[4] = tx * wx
-    numbers[5] = tx * wy + ty * wx
-    numbers[6] = tx * wz + tz * wx
-    numbers[7] = ty * wy
-    numbers[8] = ty * wz + tz * wy
-    numbers[9] = tz * wz
-
-
-@compiled
-def carry_screws(arrays: SignalArrays, body: int) -> None:
+def carry_screws(x: FloatArray, at: IntArray, index: int) -> None:
     """Screws and their rates in the axes of a body, whose pose is laid down, from those of its parent."""
-    parent, base = int(arrays.tree[body, 0]), len(arrays.base_screws)
-    for channel in range(arrays.carried.shape[1]):
-        if arrays.carried[body, channel] == 0:
+    body, pose, count, base = at[TREE] + BODY * index, at[PLACED], at[SCREWED], at[BASE]
+    parent, kind = int(x[body]), x[body + 1]
+    for number in range(count):
+        if at[at[CARRIED] + count * index + number] == 0:
             continue
-        screw, rate = arrays.screws[body, channel], arrays.rates[body, channel]
-        if channel == base + body and arrays.tree[body, 1] != FIXED:
-            first = 3 if arrays.tree[body, 1] == REVOLUTE else 0
-            screw[:] = 0.0
+        here = 6 * (count * index + number)
+        there = 6 * (count * parent + number)
+        screw, rate = at[SCREWS] + here, at[RATES] + here
+        if number == base + index and kind != FIXED:
+            first = screw + 3 if kind == REVOLUTE else screw
+            for i in range(6):
+                x[screw + i] = 0.0
             for i in range(3):
-                screw[first + i] = arrays.tree[body, 14 + i]
-            cross_twists(arrays.motions[body + 1], screw, rate)
+                x[first + i] = x[body + 14 + i]
+            cross_twists(x, at[MOTIONS] + MOTION * (index + 1), screw, rate)
         elif parent < 0:
-            carry_twist(arrays.pose, arrays.base_screws[channel], screw)
+            carry_twist(x, pose, at[BASE_SCREWS] + 6 * number, screw)
         else:
-            carry_twist(arrays.pose, arrays.screws[parent, channel], screw)
-            if channel >= base:
-                carry_twist(arrays.pose, arrays.rates[parent, channel], rate)
+            carry_twist(x, pose, at[SCREWS] + there, screw)
+            if number >= base:
+                carry_twist(x, pose, at[RATES] + there, rate)
 
 
 @compiled
-def compute_arm_signals(
-    arrays: SignalArrays,
-    q: FloatArray,
-    v: FloatArray,
-    a: FloatArray,
-    with_accelerations: bool,
-    momentum: FloatArray,
-    rest: FloatArray,
-) -> None:
-    """Entries of the arm's inertial parameters, then those of its drives."""
-    motions, numbers = arrays.motions, arrays.numbers
-    motions[0, :] = 0.0
+def compute_load_signals(x: FloatArray, at: IntArray, is_whole: bool) -> None:
+    """The sixteen signals of a load in the frame that is the last body."""
+    motion, momentum, rest = at[MOTIONS] + MOTION * at[BODIES], at[MOMENTUM], at[REST]
+    vx, vy, vz = x[motion], x[motion + 1], x[motion + 2]
+    wx, wy, wz = x[motion + 3], x[motion + 4], x[motion + 5]
+    for i in range(6):
+        x[momentum + i] = x[motion + i]
+    x[rest], x[rest + 1], x[rest + 2] = wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx
+    x[rest + 3] = x[rest + 4] = x[rest + 5] = 0.0
+    if is_whole:
+        for i in range(6):
+            x[rest + i] += x[motion + 9 + i]
+    x[rest + 6], x[rest + 7], x[rest + 8] = wx * wx, wx * wy, wx * wz
+    x[rest + 9], x[rest + 10], x[rest + 11] = wy * wy, wy * wz, wz * wz
+    x[rest + 12] = 1.0
     for i in range(3):
-        motions[0, 6 + i] = arrays.gravity[i]
-    for body in range(len(arrays.tree)):
-        row = arrays.tree[body]
-        parent = motions[int(row[0]) + 1]
-        if row[1] == FIXED:
-            place_body(row, 0.0, arrays.pose)
-            move_body(row, arrays.pose, parent, 0.0, 0.0, motions[body + 1])
+        x[rest + 13 + i] = x[motion + 6 + i]
+
+
+@compiled
+def project_momentum(x: FloatArray, screw: int, linear: int, angular: int, ten: int) -> None:
+    """The ten numbers S . h([v, w])."""
+    sx, sy, sz, tx, ty, tz = x[screw], x[screw + 1], x[screw + 2], x[screw + 3], x[screw + 4], x[screw + 5]
+    vx, vy, vz = x[linear], x[linear + 1], x[linear + 2]
+    wx, wy, wz = x[angular], x[angular + 1], x[angular + 2]
+    x[ten] = sx * vx + sy * vy + sz * vz
+    x[ten + 1] = sy * wz - sz * wy + vy * tz - vz * ty
+    x[ten + 2] = sz * wx - sx * wz + vz * tx - vx * tz
+    x[ten + 3] = sx * wy - sy * wx + vx * ty - vy * tx
+    x[ten + 4] = tx * wx
+    x[ten + 5] = tx * wy + ty * wx
+    x[ten + 6] = tx * wz + tz * wx
+    x[ten + 7] = ty * wy
+    x[ten + 8] = ty * wz + tz * wy
+    x[ten + 9] = tz * wz
+
+
+@compiled
+def add_gravity(x: FloatArray, screw: int, gravity: int, ten: int) -> None:
+    """Add S . h([g, 0]) to ten numbers."""
+    tx, ty, tz = x[screw + 3], x[screw + 4], x[screw + 5]
+    gx, gy, gz = x[gravity], x[gravity + 1], x[gravity + 2]
+    x[ten] += x[screw] * gx + x[screw + 1] * gy + x[screw + 2] * gz
+    x[ten + 1] += gy * tz - gz * ty
+    x[ten + 2] += gz * tx - gx * tz
+    x[ten + 3] += gx * ty - gy * tx
+
+
+@compiled
+def compute_arm_signals(x: FloatArray, at: IntArray, is_whole: bool) -> None:
+    """Entries of the arm's inertial parameters, pair by pair of a screw and a body."""
+    ten, more, momentum, rest = at[TEN], at[MORE], at[MOMENTUM], at[REST]
+    for index in range(at[PAIRS]):
+        pair = at[PAIR] + 4 * index
+        body, number, start, stop = at[pair], at[pair + 1], at[pair + 2], at[pair + 3]
+        motion = at[MOTIONS] + MOTION * (body + 1)
+        here = 6 * (at[SCREWED] * body + number)
+        screw = at[SCREWS] + here
+        project_momentum(x, screw, motion, motion + 3, ten)
+        if is_whole:
+            cross_twists(x, motion, screw, at[RATE])
+            project_momentum(x, at[RATE], motion, motion + 3, more)
+        elif number >= at[BASE]:
+            project_momentum(x, at[RATES] + here, motion, motion + 3, more)
         else:
-            place_body(row, q[body], arrays.pose)
-            move_body(row, arrays.pose, parent, v[body], a[body], motions[body + 1])
-        carry_screws(arrays, body)
-    base = len(arrays.base_screws)
-    rate = np.zeros(6)
-    for pair in range(len(arrays.pairs)):
-        body, channel = arrays.pairs[pair, 0], arrays.pairs[pair, 1]
-        motion, screw = motions[body + 1], arrays.screws[body, channel]
-        linear, angular, gravity = motion[0:3], motion[3:6], motion[6:9]
-        start, stop = arrays.pairs[pair, 2], arrays.pairs[pair, 3]
-        project_momentum(screw, linear, angular, numbers[0])
+            for i in range(10):
+                x[more + i] = 0.0
+        add_gravity(x, screw, motion + 6, more)
         for entry in range(start, stop):
-            momentum[entry] = numbers[0, arrays.parameters[entry]]
-        if with_accelerations:
-            proper = motion[9:12] - gravity
-            project_momentum(screw, proper, motion[12:15], numbers[0])
-            cross_twists(motion, screw, rate)
-            project_momentum(rate, linear, angular, numbers[1])
+            parameter = at[at[PARAMETER] + entry]
+            x[momentum + entry] = x[ten + parameter]
+            x[rest + entry] = -x[more + parameter]
+        if is_whole:
+            project_momentum(x, screw, motion + 9, motion + 12, ten)
             for entry in range(start, stop):
-                k = arrays.parameters[entry]
-                rest[entry] = numbers[0, k] - numbers[1, k]
-            continue
-        tx, ty, tz = screw[3], screw[4], screw[5]
-        gx, gy, gz = gravity[0], gravity[1], gravity[2]
-        if channel >= base:
-            project_momentum(arrays.rates[body, channel], linear, angular, numbers[1])
-        else:
-            numbers[1, :] = 0.0
-        numbers[1, 0] += screw[0] * gx + screw[1] * gy + screw[2] * gz
-        numbers[1, 1] += gy * tz - gz * ty
-        numbers[1, 2] += gz * tx - gx * tz
-        numbers[1, 3] += gx * ty - gy * tx
-        for entry in range(start, stop):
-            rest[entry] = -numbers[1, arrays.parameters[entry]]
-    compute_drive_signals(arrays, v, a, with_accelerations, momentum, rest)
+                x[rest + entry] += x[ten + at[at[PARAMETER] + entry]]
 
 
 @compiled
-def compute_drive_signals(
-    arrays: SignalArrays,
-    v: FloatArray,
-    a: FloatArray,
-    with_accelerations: bool,
-    momentum: FloatArray,
-    rest: FloatArray,
-) -> None:
+def compute_drive_signals(x: FloatArray, at: IntArray, v: FloatArray, a: FloatArray, is_whole: bool) -> None:
     """Signals of rotors, friction and offsets, after the inertial ones."""
-    first = len(arrays.parameters)
-    for index in range(len(arrays.drives)):
-        kind, joint = arrays.drives[index, 0], arrays.drives[index, 1]
+    for index in range(at[DRIVES]):
+        drive = at[DRIVE] + 2 * index
+        kind, joint = at[drive], at[drive + 1]
+        rest = at[REST] + at[INERTIAL] + index
         if kind == ROTOR:
-            momentum[first + index] = v[joint]
-            rest[first + index] = a[joint] if with_accelerations else 0.0
+            x[at[MOMENTUM] + at[INERTIAL] + index] = v[joint]
+            x[rest] = a[joint] if is_whole else 0.0
         elif kind == VISCOUS:
-            rest[first + index] = v[joint]
+            x[rest] = v[joint]
         elif kind == COULOMB:
-            rest[first + index] = min(max(v[joint] / arrays.coulomb_velocity[0], -1.0), 1.0)
+            x[rest] = min(max(v[joint] / x[at[COULOMB_VELOCITY]], -1.0), 1.0)
         else:
-            rest[first + index] = 1.0
+            x[rest] = 1.0
 
 
 @compiled
-def compute_signals_of_all(
-    arrays: SignalArrays, q: FloatArray, v: FloatArray, a: FloatArray, momenta: int, result: FloatArray
+def compute_whole_signals(
+    x: FloatArray, at: IntArray, q: FloatArray, v: FloatArray, a: FloatArray, result: FloatArray
 ) -> None:
     """All of d/dt P + R of many samples, (N, n) each, into (N, S)."""
-    momentum = np.zeros(momenta)
     for k in range(len(q)):
-        compute_signals(arrays, q[k], v[k], a[k], True, momentum, result[k])
+        compute_signals(x, at, q[k], v[k], a[k], True)
+        for index in range(at[SIGNALS]):
+            result[k, index] = x[at[REST] + index]

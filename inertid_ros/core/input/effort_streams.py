@@ -56,12 +56,13 @@ class EffortStreams:
             if not len(samples.times):
                 continue
             within = np.clip(times, samples.times[0], samples.newest)
-            readings, width = np.empty((len(times), 2 * self._n)), np.zeros(len(times))
-            samples.read(within, np.arange(2 * self._n), readings, width)
+            readings, width = np.empty((len(times), 1 + 2 * self._n)), np.zeros(len(times))
+            readings[:, 0] = within
+            samples.read(np.arange(1, 1 + 2 * self._n), readings, width)
             samples.forget_before(times.item(-1))
             near = (width <= MAX_GAP) & (within == times)
             for joint in joints:
-                good = near & (readings[:, self._n + joint] == 0.0)
-                efforts[good, joint] = readings[good, joint]
+                good = near & (readings[:, 1 + self._n + joint] == 0.0)
+                efforts[good, joint] = readings[good, 1 + joint]
                 usable[:, joint] |= good
         return efforts, usable

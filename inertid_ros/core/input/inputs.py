@@ -39,6 +39,11 @@ class Waiting(NamedTuple):
     usable: BoolArray
     samples: FloatArray
 
+    @property
+    def positions(self) -> FloatArray:
+        """Positions (N, n)."""
+        return self.samples[:, 1 : 1 + (self.samples.shape[1] - 1) // 2]
+
 
 class WristInput:
     """Joint states, and the wrenches of a sensor at the wrist."""
@@ -190,12 +195,12 @@ class ArmInput:
                 stamp = int(segment.stamps[~near][-1])
                 self._health.report("base_wrench", "off_static_path", stamp, count=int((~near).sum()))
 
-    def restore(self, positions: FloatArray, values: FloatArray) -> FloatArray:
-        """Readings or predictions (N, K) as the driver publishes them, at (N, n) positions."""
+    def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:
+        """Readings or predictions (N, K) of samples, as the driver publishes them."""
         if self._sign < 0.0:
             values = values.copy()
             values[:, :_WRENCH] *= -1.0
-        return values if self._static is None else values + self._static.read(positions)[0]
+        return values if self._static is None else values + self._static.read(segment.positions)[0]
 
     def foresee(self) -> Waiting | None:
         """What waits for a later joint state."""

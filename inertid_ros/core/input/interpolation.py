@@ -7,6 +7,24 @@ import numpy as np
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.records import FloatArray, IntArray
 
+FOLLOWS, AFTER_GAP, IN_GAP, NOT_FINITE = 0, 1, 2, 3
+"""How a sample follows the one before."""
+
+
+@compiled
+def find_after(times: FloatArray, start: int, stop: int, time: float) -> int:
+    """The first of the samples from `start` to `stop` that is not before a time, or the last one."""
+    low, high = start, stop - 1
+    if high > start and times[high - 1] < time:
+        return high
+    while low < high:
+        middle = (low + high) // 2
+        if times[middle] < time:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
 
 @compiled
 def interpolate(
@@ -14,51 +32,78 @@ def interpolate(
     states: FloatArray,
     start: int,
     stop: int,
-    queries: FloatArray,
     targets: IntArray,
-    result: FloatArray,
+    samples: FloatArray,
     widths: FloatArray,
 ) -> None:
-    """Interpolate linearly at increasing times, none later than the newest sample.
+    """Interpolate linearly at the increasing times in the first column of samples, none later than the newest.
 
     Args:
-        times: (M,) of which those from `start` to `stop` are samples.
+        times: (M,) of which those from `start` to `stop` are those of states.
         states: (M, C) at these times.
-        start: the first sample.
+        start: the first state.
         stop: the one after the last.
-        queries: (N,) the times.
-        targets: (C,) the columns of the result that the states belong to.
-        result: (N, W) is filled there.
-        widths: (N,) is raised to the distance [s] between the two samples used, inf where there is none before.
+        targets: (C,) the columns of the samples that the states belong to.
+        samples: (N, W) is filled there.
+        widths: (N,) is raised to the distance [s] between the two states used, inf where there is none before.
     """
-    after = start
-    for k in range(len(queries)):
-        time = queries[k]
-        if k == 0:
-            low, high = start, stop - 1
-            if high > start and times[high - 1] < time:
-                low = high
-            while low < high:
-                middle = (low + high) // 2
-                if times[middle] < time:
-                    low = middle + 1
-                else:
-                    high = middle
-            after = low
+    after = find_after(times, start, stop, samples[0, 0])
+    for k in range(len(samples)):
+        time = samples[k, 0]
         while after < stop - 1 and times[after] < time:
             after += 1
-        if after == start:
-            widths[k] = np.inf
-            for c in range(len(targets)):
-                result[k, targets[c]] = states[after, c]
-            continue
-        earlier = times[after - 1]
-        width = times[after] - earlier
+        before = max(after - 1, start)
+        earlier = times[before]
+        width = times[after] - earlier if after > start else np.inf
         widths[k] = max(widths[k], width)
         fraction = (time - earlier) / width
         for c in range(len(targets)):
-            low_state = states[after - 1, c]
-            result[k, targets[c]] = low_state + fraction * (states[after, c] - low_state)
+            low = states[before, c]
+            samples[k, targets[c]] = low + fraction * (states[after, c] - low)
+
+
+@compiled
+def lay_down(stamps: IntArray, offset: int, readings: FloatArray, first: int, samples: FloatArray) -> None:
+    """Write times [s] since an offset [ns] into the first column, and readings from the column `first` on."""
+    for k in range(len(stamps)):
+        samples[k, 0] = (stamps[k] - offset) * 1e-9
+        for c in range(readings.shape[1]):
+            samples[k, first + c] = readings[k, c]
+
+
+@compiled
+def find_cuts(samples: FloatArray, first: int, widths: FloatArray, last: float, longest: float, cuts: IntArray) -> int:
+    """Find how each sample follows the one before.
+
+    Args:
+        samples: (N, W) times, and readings from the column `first` on.
+        first: see there.
+        widths: (N,) distances of the joint states around them.
+        last: time of the sample before, -inf if there is none.
+        longest: pause [s] that is bridged.
+        cuts: (N,) the result.
+
+    Returns:
+        How many do not simply follow.
+    """
+    count = 0
+    for k in range(len(samples)):
+        time = samples[k, 0]
+        cuts[k] = FOLLOWS
+        for c in range(first, samples.shape[1]):
+            if not np.isfinite(samples[k, c]):
+                cuts[k] = NOT_FINITE
+        if cuts[k] == NOT_FINITE:
+            count += 1
+            continue
+        if not widths[k] <= longest:
+            cuts[k] = IN_GAP
+        elif time - last > longest:
+            cuts[k] = AFTER_GAP
+        if cuts[k] != FOLLOWS:
+            count += 1
+        last = -np.inf if cuts[k] == IN_GAP else time
+    return count
 
 
 @compiled
@@ -68,55 +113,25 @@ def append_next(
     stop: int,
     last: FloatArray,
     time: float,
-    position: FloatArray,
-    velocity: FloatArray,
+    positions: FloatArray,
+    velocities: FloatArray,
 ) -> bool:
-    """Write a single sample (n,), (n,) at `stop` if it continues the last position; returns whether it does.
+    """Write a single sample (1, n), (1, n) at `stop` if it continues the last position; returns whether it does.
 
     It does if everything is finite and no joint has moved by half a turn.
     """
     n = len(last)
     distance = 0.0
     for joint in range(n):
-        step = position[joint] - last[joint]
+        step = positions[0, joint] - last[joint]
         distance += step * step
-        if not np.isfinite(velocity[joint]):
+        if not np.isfinite(velocities[0, joint]):
             return False
     if not distance < np.pi**2:
         return False
     times[stop] = time
     for joint in range(n):
-        last[joint] = position[joint]
-        states[stop, joint] = position[joint]
-        states[stop, n + joint] = velocity[joint]
+        last[joint] = positions[0, joint]
+        states[stop, joint] = positions[0, joint]
+        states[stop, n + joint] = velocities[0, joint]
     return True
-
-
-@compiled
-def find_cuts(queries: FloatArray, widths: FloatArray, last: float, longest: float, cuts: IntArray) -> int:
-    """Mark each of (N,) samples: 0 if it follows the one before, 1 if after a gap, 2 if it lies in a gap itself.
-
-    Args:
-        queries: (N,) times of the samples.
-        widths: (N,) distances of the joint states around them.
-        last: time of the sample before, -inf if there is none.
-        longest: pause [s] that is bridged.
-        cuts: (N,) the marks.
-
-    Returns:
-        How many marks are not zero.
-    """
-    count = 0
-    for k in range(len(queries)):
-        if not widths[k] <= longest:
-            cuts[k] = 2
-            last = -np.inf
-        elif queries[k] - last > longest:
-            cuts[k] = 1
-            last = queries[k]
-        else:
-            cuts[k] = 0
-            last = queries[k]
-            continue
-        count += 1
-    return count

@@ -17,16 +17,21 @@ class JointNames:
         """Set the URDF's names and where to report."""
         self._known = tuple(known)
         self._health = health
+        self._last: tuple[str, ...] | None = None
+        """The names of the last message, if they were the URDF's."""
         self._renamed: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def resolve(self, block: JointBlock) -> JointBlock:
         """The same block with the URDF's names."""
+        if block.names is self._last:
+            return block
         names = self._renamed.get(block.names)
         if names is None:
             if len(self._renamed) > _REMEMBERED:
                 self._renamed.clear()
             names = self._renamed[block.names] = rename_joints(block.names, self._known)
         if names is block.names or names == block.names:
+            self._last = block.names
             return block
         if len(block.stamps):
             detail = f"'{block.names[0]}' is taken for '{names[0]}'"

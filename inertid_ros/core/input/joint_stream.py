@@ -42,6 +42,8 @@ class JointStream:
             health: where to report.
         """
         self.columns = columns
+        self.targets: IntArray = np.concatenate((columns, len(columns) + columns))
+        """Columns of a sample that the states belong to."""
         self._angles = np.array(is_angle)
         self._origin = origin
         self._stamps = StampCheck("joint_states", health)
@@ -66,7 +68,7 @@ class JointStream:
             return False
         if position.shape != self._single or velocity.shape != self._single or not self._stamps.precedes(stamp):
             return False
-        if not self.samples.append_next(last, (stamp - self._origin) * 1e-9, position[0], velocity[0]):
+        if not self.samples.append_next(last, (stamp - self._origin) * 1e-9, position, velocity):
             return False
         self._stamps.accept(stamp)
         self._check.count_one(self.samples, self._origin)

@@ -25,7 +25,6 @@ class SampleBuffer:
         self._times: FloatArray = np.empty(_CAPACITY)
         self._states: FloatArray = np.empty((_CAPACITY, states))
         self._start = self._stop = 0
-        self._columns = np.arange(states)
         self.newest = -np.inf
 
     @property
@@ -47,11 +46,11 @@ class SampleBuffer:
         self._stop = part.stop
         self.newest = times.item(-1)
 
-    def append_next(self, last: FloatArray, time: float, position: FloatArray, velocity: FloatArray) -> bool:
+    def append_next(self, last: FloatArray, time: float, positions: FloatArray, velocities: FloatArray) -> bool:
         """Add a single sample if it continues the last position (n,), see `interpolation.append_next`."""
         if self._stop == len(self._times):
             self._make_room(1)
-        if not append_next(self._times, self._states, self._stop, last, time, position, velocity):
+        if not append_next(self._times, self._states, self._stop, last, time, positions, velocities):
             return False
         self._stop += 1
         self.newest = time
@@ -67,9 +66,9 @@ class SampleBuffer:
         self._times[:kept], self._states[:kept] = times, states
         self._start, self._stop = 0, kept
 
-    def read(self, queries: FloatArray, targets: IntArray, result: FloatArray, widths: FloatArray) -> None:
-        """Interpolate at (N,) increasing times, none later than the newest, see `interpolation.interpolate`."""
-        interpolate(self._times, self._states, self._start, self._stop, queries, targets, result, widths)
+    def read(self, targets: IntArray, samples: FloatArray, widths: FloatArray) -> None:
+        """Interpolate at the times of samples (N, W), none later than the newest, see `interpolation.interpolate`."""
+        interpolate(self._times, self._states, self._start, self._stop, targets, samples, widths)
 
     def forget_before(self, time: float) -> None:
         """Drop samples that no later time needs, once they are many."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.interpolation import find_cuts
+from inertid_ros.core.input.interpolation import AFTER_GAP, FOLLOWS, IN_GAP, NOT_FINITE, find_cuts, lay_down
 from inertid_ros.core.input.joint_stream import MAX_GAP, JointStream
 from inertid_ros.core.input.timestamps import SECOND, StampCheck
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock
@@ -23,6 +23,15 @@ _MAPS = 100
 """Lists of joint names that are remembered at most."""
 
 
+class Columns(NamedTuple):
+    """Where in a sample positions, velocities, readings and the marks of those that are not usable are."""
+
+    positions: slice
+    velocities: slice
+    readings: slice
+    bad: slice
+
+
 class Segment(NamedTuple):
     """Samples without a gap between them, at the readings' stamps, for n joints and K readings.
 
@@ -31,13 +40,13 @@ class Segment(NamedTuple):
         stamps: (N,) nanoseconds.
         samples: (N, 1 + 2 n + 2 K) time [s since the origin], positions, velocities, readings in the driver's own sign,
             and 1 for each reading that is not usable.
-        joints: n.
+        columns: where these are.
     """
 
     starts_anew: bool
     stamps: IntArray
     samples: FloatArray
-    joints: int
+    columns: Columns
 
     @property
     def times(self) -> FloatArray:
@@ -47,26 +56,22 @@ class Segment(NamedTuple):
     @property
     def positions(self) -> FloatArray:
         """Positions (N, n)."""
-        return self.samples[:, 1 : 1 + self.joints]
+        return self.samples[:, self.columns.positions]
 
     @property
     def velocities(self) -> FloatArray:
         """Velocities (N, n)."""
-        return self.samples[:, 1 + self.joints : 1 + 2 * self.joints]
+        return self.samples[:, self.columns.velocities]
 
     @property
     def readings(self) -> FloatArray:
         """Readings (N, K)."""
-        return self.samples[:, 1 + 2 * self.joints : -self._channels]
+        return self.samples[:, self.columns.readings]
 
     @property
     def bad(self) -> FloatArray:
         """1 for each reading that is not usable, (N, K)."""
-        return self.samples[:, -self._channels :]
-
-    @property
-    def _channels(self) -> int:
-        return (self.samples.shape[1] - 1 - 2 * self.joints) // 2
+        return self.samples[:, self.columns.bad]
 
 
 class Synchroniser:
@@ -97,15 +102,19 @@ class Synchroniser:
         """
         self._source = source
         self._names, self._is_angle = joint_names, is_angle
-        self._channels = channels
+        first = 1 + 2 * len(joint_names)
+        edges = (1, 1 + len(joint_names), first, first + channels, first + 2 * channels)
+        self._columns = Columns(*(slice(a, b) for a, b in pairwise(edges)))
+        self._first, self._width = first, edges[-1]
         self._delay = round(delay * SECOND)
         self._health = health
         self._n = len(joint_names)
         self.origin: int | None = None
         self._offset = self._delay
         self._maps: dict[tuple[str, ...], tuple[IntArray | None, tuple[int, ...]]] = {}
+        self._last_names: tuple[str, ...] | None = None
+        self._last_stream: JointStream | None = None
         self._streams: dict[tuple[int, ...], JointStream] = {}
-        self._targets: dict[tuple[int, ...], IntArray] = {}
         self._stamps = StampCheck(source, health)
         self._pending: list[tuple[IntArray, FloatArray]] = []
         self._last_time = -np.inf
@@ -115,10 +124,11 @@ class Synchroniser:
     def push_joints(self, block: JointBlock) -> None:
         """Take joint samples of one publisher; what cannot be used is counted."""
         names, stamps, positions, velocities, _ = block
+        last = self._last_stream if names is self._last_names and len(stamps) == 1 else None
+        if last is not None and last.push_next(stamps.item(), positions, velocities):
+            return
         take, columns = self._maps.get(names) or self._map(names)
         stream = self._streams.get(columns)
-        if take is None and stream and len(stamps) == 1 and stream.push_next(stamps.item(), positions, velocities):
-            return
         if not columns or len(stamps) == 0 or not self._has_right_shape(block):
             return
         if take is not None:
@@ -132,6 +142,7 @@ class Synchroniser:
         stream = stream or self._make_stream(columns, stamps.item(0))
         if stream.push(stamps, positions, velocities):
             self._reset_time(keep=columns)
+        self._last_names, self._last_stream = (names, stream) if take is None else (None, None)
 
     def _drop_zero_stamps(
         self, stamps: IntArray, positions: FloatArray, velocities: FloatArray | None
@@ -183,8 +194,8 @@ class Synchroniser:
             self._offset = self.origin + self._delay
         chosen = np.array(columns)
         stream = JointStream(chosen, tuple(self._is_angle[c] for c in columns), self.origin, self._health)
+        stream.targets = np.concatenate((1 + chosen, 1 + self._n + chosen))
         self._streams[columns] = stream
-        self._targets[columns] = np.concatenate((1 + chosen, 1 + self._n + chosen))
         return stream
 
     def _reset_time(self, keep: tuple[int, ...]) -> None:
@@ -199,24 +210,15 @@ class Synchroniser:
 
     def push_readings(self, stamps: IntArray, readings: FloatArray) -> None:
         """Take readings (N, K), or (N, 2 K) with marks of those that are not usable; what cannot be used is counted."""
-        is_finite = np.vdot(readings, readings) < _LARGEST
-        if is_finite and len(stamps) == 1 and self._stamps.precedes(stamps.item()):
+        if len(stamps) == 1 and self._stamps.precedes(stamps.item()):
             self._stamps.accept(stamps.item())
-            self._pending.append((stamps, readings))
-            return
-        if not is_finite:
-            good = np.isfinite(readings).all(axis=1)
-            if not good.all():
-                self._health.report(self._source, "not_finite", int(stamps[~good][-1]), count=int((~good).sum()))
-            stamps, readings = stamps[good], readings[good]
-        if len(stamps) == 0:
-            return
-        chosen, restart = self._stamps.check(stamps)
-        if restart is not None:
-            self._pending.clear()
-            self._last_time = -np.inf
-        if chosen is not None:
-            stamps, readings = stamps[chosen[restart:]], readings[chosen[restart:]]
+        elif len(stamps):
+            chosen, restart = self._stamps.check(stamps)
+            if restart is not None:
+                self._pending.clear()
+                self._last_time = -np.inf
+            if chosen is not None:
+                stamps, readings = stamps[chosen[restart:]], readings[chosen[restart:]]
         if len(stamps):
             self._pending.append((stamps, readings))
 
@@ -226,19 +228,20 @@ class Synchroniser:
         """Pair all that can be paired now."""
         if not self._pending or self.origin is None:
             return []
-        stamps, readings = self._join_pending()
-        times = (stamps - self._offset) * 1e-9
+        stamps, readings = self._pending[0] if len(self._pending) == 1 else self._join_pending()
         streams = self._find_covering(stamps)
-        horizon = min([stream.newest for stream in streams], default=-np.inf)
-        if times.item(-1) <= horizon:
+        horizon = streams[0].samples.newest if len(streams) == 1 else _find_horizon(streams)
+        if (stamps.item(-1) - self._offset) * 1e-9 <= horizon:
             self._pending = []
         else:
-            ready = int(np.searchsorted(times, horizon, side="right"))
-            self._keep_waiting(stamps, times, readings, ready, streams)
-            if ready == 0:
+            stamps, readings = self._keep_waiting(stamps, readings, horizon, streams)
+            if len(stamps) == 0:
                 return []
-            stamps, times, readings = stamps[:ready], times[:ready], readings[:ready]
-        samples, widths = self._read(streams, times, readings)
+        samples, widths = np.zeros((len(stamps), self._width)), np.zeros(len(stamps))
+        lay_down(stamps, self._offset, readings, self._first, samples)
+        for stream in streams:
+            stream.samples.read(stream.targets, samples, widths)
+            stream.samples.forget_before(samples.item(-1, 0))
         return self._split(stamps, samples, widths)
 
     def _join_pending(self) -> tuple[IntArray, FloatArray]:
@@ -247,42 +250,34 @@ class Synchroniser:
             self._pending = [(stamps, readings)]
         return self._pending[0]
 
-    def _read(
-        self, streams: list[JointStream], times: FloatArray, readings: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Samples (N, 1 + 2 n + 2 K), and the distance (N,) of the joint states around each [s]."""
-        count, first = len(times), 1 + 2 * self._n
-        samples, widths = np.zeros((count, first + 2 * self._channels)), np.zeros(count)
-        samples[:, 0] = times
-        samples[:, first : first + readings.shape[1]] = readings
-        for stream in streams:
-            targets = self._targets[tuple(stream.columns.tolist())]
-            stream.samples.read(times, targets, samples, widths)
-            stream.samples.forget_before(times.item(-1))
-        return samples, widths
-
     def _split(self, stamps: IntArray, samples: FloatArray, widths: FloatArray) -> list[Segment]:
         """Segments of samples between the gaps."""
         cuts = np.empty(len(stamps), dtype=np.int64)
         before, self._last_time = self._last_time, samples.item(-1, 0)
-        if find_cuts(samples[:, 0], widths, before, MAX_GAP, cuts) == 0:
-            return [Segment(False, stamps, samples, self._n)]
-        self._report_gaps(stamps, cuts, widths, before)
-        if cuts[-1] == 2:
-            self._last_time = -np.inf
-        kept = cuts != 2
+        if find_cuts(samples, self._first, widths, before, MAX_GAP, cuts) == 0:
+            return [Segment(False, stamps, samples, self._columns)]
+        self._report_cuts(stamps, cuts, widths, before)
+        finite = np.flatnonzero(cuts != NOT_FINITE)
+        if len(finite) == 0:
+            self._last_time = before
+            return []
+        self._last_time = -np.inf if cuts[finite[-1]] == IN_GAP else samples.item(int(finite[-1]), 0)
+        kept = (cuts == FOLLOWS) | (cuts == AFTER_GAP)
         stamps, samples, cuts = stamps[kept], samples[kept], cuts[kept]
         if len(stamps) == 0:
             return []
-        bounds = [0, *(np.flatnonzero(cuts[1:] == 1) + 1).tolist(), len(stamps)]
-        return [Segment(bool(cuts[a]), stamps[a:b], samples[a:b], self._n) for a, b in pairwise(bounds)]
+        bounds = [0, *(np.flatnonzero(cuts[1:] == AFTER_GAP) + 1).tolist(), len(stamps)]
+        return [Segment(bool(cuts[a]), stamps[a:b], samples[a:b], self._columns) for a, b in pairwise(bounds)]
 
-    def _report_gaps(self, stamps: IntArray, cuts: IntArray, widths: FloatArray, before: float) -> None:
-        in_gap = (cuts == 2) & np.isfinite(widths)
+    def _report_cuts(self, stamps: IntArray, cuts: IntArray, widths: FloatArray, before: float) -> None:
+        bad = cuts == NOT_FINITE
+        if bad.any():
+            self._health.report(self._source, "not_finite", int(stamps[bad][-1]), count=int(bad.sum()))
+        in_gap = (cuts == IN_GAP) & np.isfinite(widths)
         if in_gap.any():
             detail = "inside a gap of joint_states"
             self._health.report(self._source, "no_joint_state", int(stamps[in_gap][-1]), detail, int(in_gap.sum()))
-        gaps = np.flatnonzero(cuts == 1)
+        gaps = np.flatnonzero(cuts == AFTER_GAP)
         if len(gaps) > 1 or (len(gaps) == 1 and before > -np.inf):
             self._health.report(self._source, "gap", int(stamps[gaps[-1]]), count=len(gaps))
 
@@ -309,15 +304,18 @@ class Synchroniser:
         return stamps, readings, samples
 
     def _keep_waiting(
-        self, stamps: IntArray, times: FloatArray, readings: FloatArray, ready: int, streams: list[JointStream]
-    ) -> None:
-        """Keep the readings that have no joint state yet, but not for ever."""
+        self, stamps: IntArray, readings: FloatArray, horizon: float, streams: list[JointStream]
+    ) -> tuple[IntArray, FloatArray]:
+        """Keep the readings that have no joint state yet, but not for ever; returns those that have one."""
+        times = (stamps - self._offset) * 1e-9
+        ready = int(np.searchsorted(times, horizon, side="right"))
         keep = ready
         if times[-1] - times[0] > _MAX_WAIT:
             keep = max(ready, int(np.searchsorted(times, times[-1] - _MAX_WAIT)))
             if keep > ready:
                 self._give_up(stamps[ready:keep], streams)
         self._pending = [(stamps[keep:], readings[keep:])]
+        return stamps[:ready], readings[:ready]
 
     def _find_covering(self, stamps: IntArray) -> list[JointStream]:
         """The publishers that together give all joints, without those that fell silent; none if joints are missing."""
@@ -343,3 +341,8 @@ class Synchroniser:
             behind = (int(stamps[-1]) - self._offset) * 1e-9 - newest
             detail = f"newest joint state is {behind:.3f} s before the wrench"
         self._health.report(self._source, "no_joint_state", int(stamps[-1]), detail, len(stamps))
+
+
+def _find_horizon(streams: list[JointStream]) -> float:
+    """Time up to which all publishers can be read; -inf where there is none."""
+    return min((stream.newest for stream in streams), default=-np.inf)

@@ -1,8 +1,12 @@
-"""A tree of bodies as one array, and how its bodies move: the kinematics of every sample, compiled.
+"""A tree of bodies as numbers in a row, and how its bodies move: the kinematics of every sample, compiled.
 
-Each row is a body: the body it hangs on (-1 for the root), the kind of joint between the two, the pose of the joint in
-the parent's frame (rotation, row by row, then translation) and the joint's axis. Bodies that are fixed to another (a
-sensor, a payload) have rows of their own after those of the joints.
+Kernels work on one array of floats; every argument named after something is the place in it where that begins. Small
+arrays of their own would cost more to pass on than to compute.
+
+Each body has seventeen numbers: the body it hangs on (-1 for the root), the kind of joint between the two, the pose of
+the joint in the parent's frame (rotation, row by row, then translation) and the joint's axis. Bodies that are fixed to
+another (a sensor, a payload) come after those of the joints. A motion has fifteen: twist [v, w], gravity, and spatial
+acceleration, all in the body's own axes.
 """
 
 from __future__ import annotations
@@ -18,14 +22,8 @@ from inertid_ros.core.records import FloatArray
 REVOLUTE, PRISMATIC, FIXED = 0, 1, 2
 """Kinds of joints; a continuous joint is a revolute one."""
 
-TREE_COLUMNS = 17
-"""Parent, kind, rotation (9), translation (3), axis (3)."""
-
-POSE = 12
-"""Numbers of a body's pose in its parent's frame: rotation (9), translation (3)."""
-
-MOTION = 15
-"""Numbers of a body's motion in its own axes: twist [v, w] (6), gravity (3), spatial acceleration (6)."""
+BODY, POSE, MOTION = 17, 12, 15
+"""Numbers of a body, of its pose in its parent's frame (rotation, translation), and of its motion."""
 
 
 def pack_tree(model: pin.Model, is_angle: Sequence[bool], fixed: Sequence[tuple[int, pin.SE3]] = ()) -> FloatArray:
@@ -38,7 +36,7 @@ def pack_tree(model: pin.Model, is_angle: Sequence[bool], fixed: Sequence[tuple[
     """
     data = model.createData()
     pin.computeJointJacobians(model, data, pin.neutral(model))
-    tree = np.zeros((len(is_angle) + len(fixed), TREE_COLUMNS))
+    tree = np.zeros((len(is_angle) + len(fixed), BODY))
     for index, angular in enumerate(is_angle):
         column = pin.getJointJacobian(model, data, index + 1, pin.LOCAL)[:, index]
         axis = column[3:] if angular else column[:3]
@@ -55,95 +53,104 @@ def _write_body(row: FloatArray, parent: int, kind: int, pose: pin.SE3, axis: Fl
 
 
 @compiled
-def place_body(body: FloatArray, q: float, pose: FloatArray) -> None:
-    """Pose (12,) of a body (a row of the tree) in its parent's frame, for the coordinate q of its joint."""
-    kind = body[1]
+def place_body(x: FloatArray, body: int, q: float, pose: int) -> None:
+    """Pose of a body in its parent's frame, for the coordinate q of its joint."""
+    kind = x[body + 1]
     if kind == REVOLUTE:
-        x, y, z = body[14], body[15], body[16]
+        ax, ay, az = x[body + 14], x[body + 15], x[body + 16]
         c, s = np.cos(q), np.sin(q)
         d = 1.0 - c
-        r00, r01, r02 = c + d * x * x, d * x * y - s * z, d * x * z + s * y
-        r10, r11, r12 = d * x * y + s * z, c + d * y * y, d * y * z - s * x
-        r20, r21, r22 = d * x * z - s * y, d * y * z + s * x, c + d * z * z
+        r00, r01, r02 = c + d * ax * ax, d * ax * ay - s * az, d * ax * az + s * ay
+        r10, r11, r12 = d * ax * ay + s * az, c + d * ay * ay, d * ay * az - s * ax
+        r20, r21, r22 = d * ax * az - s * ay, d * ay * az + s * ax, c + d * az * az
         for i in range(3):
-            a, b, e = body[2 + 3 * i], body[3 + 3 * i], body[4 + 3 * i]
-            pose[3 * i] = a * r00 + b * r10 + e * r20
-            pose[3 * i + 1] = a * r01 + b * r11 + e * r21
-            pose[3 * i + 2] = a * r02 + b * r12 + e * r22
+            a, b, e = x[body + 2 + 3 * i], x[body + 3 + 3 * i], x[body + 4 + 3 * i]
+            x[pose + 3 * i] = a * r00 + b * r10 + e * r20
+            x[pose + 3 * i + 1] = a * r01 + b * r11 + e * r21
+            x[pose + 3 * i + 2] = a * r02 + b * r12 + e * r22
     else:
         for i in range(9):
-            pose[i] = body[2 + i]
+            x[pose + i] = x[body + 2 + i]
     for i in range(3):
-        pose[9 + i] = body[11 + i]
+        x[pose + 9 + i] = x[body + 11 + i]
         if kind == PRISMATIC:
-            pose[9 + i] += q * (body[2 + 3 * i] * body[14] + body[3 + 3 * i] * body[15] + body[4 + 3 * i] * body[16])
+            a, b, e = x[body + 2 + 3 * i], x[body + 3 + 3 * i], x[body + 4 + 3 * i]
+            x[pose + 9 + i] += q * (a * x[body + 14] + b * x[body + 15] + e * x[body + 16])
 
 
 @compiled
-def carry_twist(pose: FloatArray, twist: FloatArray, result: FloatArray) -> None:
-    """A motion vector [v, w] (6,) of the parent's frame, seen in the child's: w' = R^T w, v' = R^T (v + w x p)."""
-    wx, wy, wz = twist[3], twist[4], twist[5]
-    px, py, pz = pose[9], pose[10], pose[11]
-    vx, vy, vz = twist[0] + wy * pz - wz * py, twist[1] + wz * px - wx * pz, twist[2] + wx * py - wy * px
+def carry_twist(x: FloatArray, pose: int, twist: int, result: int) -> None:
+    """A motion vector [v, w] of the parent's frame, seen in the child's: w' = R^T w, v' = R^T (v + w x p)."""
+    wx, wy, wz = x[twist + 3], x[twist + 4], x[twist + 5]
+    px, py, pz = x[pose + 9], x[pose + 10], x[pose + 11]
+    vx = x[twist] + wy * pz - wz * py
+    vy = x[twist + 1] + wz * px - wx * pz
+    vz = x[twist + 2] + wx * py - wy * px
     for i in range(3):
-        a, b, c = pose[i], pose[3 + i], pose[6 + i]
-        result[i] = a * vx + b * vy + c * vz
-        result[3 + i] = a * wx + b * wy + c * wz
+        a, b, c = x[pose + i], x[pose + 3 + i], x[pose + 6 + i]
+        x[result + i] = a * vx + b * vy + c * vz
+        x[result + 3 + i] = a * wx + b * wy + c * wz
 
 
 @compiled
-def cross_twists(a: FloatArray, b: FloatArray, result: FloatArray) -> None:
-    """Rate of change (6,) of the motion vector b that moves along with a: [w x bv + v x bw, w x bw]."""
-    vx, vy, vz, wx, wy, wz = a[0], a[1], a[2], a[3], a[4], a[5]
-    result[0] = wy * b[2] - wz * b[1] + vy * b[5] - vz * b[4]
-    result[1] = wz * b[0] - wx * b[2] + vz * b[3] - vx * b[5]
-    result[2] = wx * b[1] - wy * b[0] + vx * b[4] - vy * b[3]
-    result[3] = wy * b[5] - wz * b[4]
-    result[4] = wz * b[3] - wx * b[5]
-    result[5] = wx * b[4] - wy * b[3]
+def cross_twists(x: FloatArray, moving: int, vector: int, result: int) -> None:
+    """Rate of change of a motion vector b that moves along with a twist [v, w]: [w x b_v + v x b_w, w x b_w]."""
+    vx, vy, vz = x[moving], x[moving + 1], x[moving + 2]
+    wx, wy, wz = x[moving + 3], x[moving + 4], x[moving + 5]
+    ax, ay, az = x[vector], x[vector + 1], x[vector + 2]
+    bx, by, bz = x[vector + 3], x[vector + 4], x[vector + 5]
+    x[result] = wy * az - wz * ay + vy * bz - vz * by
+    x[result + 1] = wz * ax - wx * az + vz * bx - vx * bz
+    x[result + 2] = wx * ay - wy * ax + vx * by - vy * bx
+    x[result + 3] = wy * bz - wz * by
+    x[result + 4] = wz * bx - wx * bz
+    x[result + 5] = wx * by - wy * bx
 
 
 @compiled
 def move_body(
-    body: FloatArray, pose: FloatArray, parent: FloatArray, q_rate: float, q_acceleration: float, motion: FloatArray
+    x: FloatArray, body: int, pose: int, parent: int, rate: float, acceleration: float, is_whole: bool, motion: int
 ) -> None:
-    """Motion (15,) of a body in its own axes from its parent's: twist, gravity, spatial acceleration.
-
-        V = X V_p + S v,    A = X A_p + S a + V x S v
+    """Motion of a body from its parent's, V = X V_p + S v and A = X A_p + S a + V x S v.
 
     Args:
-        body: a row of the tree.
-        pose: in the parent's frame, of `place_body`.
-        parent: (15,) motion of the parent.
-        q_rate: of the joint.
-        q_acceleration: of the joint.
-        motion: (15,) the result.
+        x: the floats.
+        body: the body.
+        pose: its pose, of `place_body`.
+        parent: the parent's motion.
+        rate: v of the joint.
+        acceleration: a of the joint.
+        is_whole: whether accelerations are wanted at all.
+        motion: the result.
     """
-    carry_twist(pose, parent, motion)
-    carry_twist(pose, parent[9:], motion[9:])
+    carry_twist(x, pose, parent, motion)
+    gx, gy, gz = x[parent + 6], x[parent + 7], x[parent + 8]
     for i in range(3):
-        motion[6 + i] = pose[i] * parent[6] + pose[3 + i] * parent[7] + pose[6 + i] * parent[8]
-    if body[1] == FIXED:
+        x[motion + 6 + i] = x[pose + i] * gx + x[pose + 3 + i] * gy + x[pose + 6 + i] * gz
+    kind = x[body + 1]
+    ax, ay, az = x[body + 14], x[body + 15], x[body + 16]
+    first = motion + 3 if kind == REVOLUTE else motion
+    if kind != FIXED:
+        x[first] += ax * rate
+        x[first + 1] += ay * rate
+        x[first + 2] += az * rate
+    if not is_whole:
         return
-    first = 3 if body[1] == REVOLUTE else 0
-    x, y, z = body[14], body[15], body[16]
-    motion[first] += x * q_rate
-    motion[first + 1] += y * q_rate
-    motion[first + 2] += z * q_rate
-    motion[9 + first] += x * q_acceleration
-    motion[10 + first] += y * q_acceleration
-    motion[11 + first] += z * q_acceleration
-    x, y, z = x * q_rate, y * q_rate, z * q_rate
-    if first == 0:
-        wx, wy, wz = motion[3], motion[4], motion[5]
-        motion[9] += wy * z - wz * y
-        motion[10] += wz * x - wx * z
-        motion[11] += wx * y - wy * x
-    else:
-        vx, vy, vz, wx, wy, wz = motion[0], motion[1], motion[2], motion[3], motion[4], motion[5]
-        motion[9] += vy * z - vz * y
-        motion[10] += vz * x - vx * z
-        motion[11] += vx * y - vy * x
-        motion[12] += wy * z - wz * y
-        motion[13] += wz * x - wx * z
-        motion[14] += wx * y - wy * x
+    carry_twist(x, pose, parent + 9, motion + 9)
+    if kind == FIXED:
+        return
+    x[first + 9] += ax * acceleration
+    x[first + 10] += ay * acceleration
+    x[first + 11] += az * acceleration
+    ax, ay, az = ax * rate, ay * rate, az * rate
+    if kind == PRISMATIC:
+        wx, wy, wz = x[motion + 3], x[motion + 4], x[motion + 5]
+        x[motion + 9] += wy * az - wz * ay
+        x[motion + 10] += wz * ax - wx * az
+        x[motion + 11] += wx * ay - wy * ax
+        return
+    for i in range(2):
+        ux, uy, uz = x[motion + 3 * i], x[motion + 3 * i + 1], x[motion + 3 * i + 2]
+        x[motion + 9 + 3 * i] += uy * az - uz * ay
+        x[motion + 10 + 3 * i] += uz * ax - ux * az
+        x[motion + 11 + 3 * i] += ux * ay - uy * ax

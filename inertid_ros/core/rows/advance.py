@@ -26,10 +26,58 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.compiled import compiled
+from inertid_ros.core.equations import signals as equation
 from inertid_ros.core.equations.signals import compute_signals
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.rows.memory import GAP, METHOD, MONITORS, PAST_COUNT, SLOT, Memory, unpack
+from inertid_ros.core.rows.memory import (
+    CHANNELS,
+    CLOCK,
+    CUTOFFS,
+    ENTRIES,
+    ENTRY_CHANNELS,
+    ENTRY_SIGNALS,
+    ENTRY_UNKNOWNS,
+    FACTORS,
+    FILTERED_MOMENTUM,
+    FILTERED_MOTION,
+    FILTERED_READINGS,
+    FILTERED_REST,
+    GAINS,
+    GAP,
+    JOINTS,
+    LAST_BAD,
+    METHOD,
+    MOMENTA,
+    MONITORS,
+    MOTION,
+    PAST,
+    PAST_COUNT,
+    PAST_ROWS,
+    PREDICTION,
+    REACH,
+    ROW,
+    ROW_IS_OLD,
+    ROW_MOTION,
+    ROW_MOVED,
+    ROW_READINGS,
+    ROW_SIGNALS,
+    ROW_STANDING,
+    ROW_USABLE,
+    SIGNALS,
+    SLOPES,
+    SLOT,
+    SMOOTH,
+    SPANS,
+    SQUARES,
+    STOOD,
+    SUMS,
+    TWISTS,
+    UNKNOWNS,
+    WEIGHTS,
+)
 from inertid_ros.core.rows.standstill import measure_noise
+
+MOMENTUM, REST = equation.MOMENTUM, equation.REST
 
 FILTERED, DIFFERENTIATED, INTEGRAL = 0, 1, 2
 
@@ -40,8 +88,8 @@ rows are correlated over longer, so more of them would tell nothing new (50 Hz l
 NEAR = 2e-4
 """A joint that has never been farther than this [rad or m] from where it was first seen stands: encoders resolve it."""
 FAR = 5e-3
-"""A joint that has been this far has moved."""
-STILL = 2e-3
+"""A joint that has been this far [rad or m] has moved: gears have no more play."""
+ONE_POSE = 2e-3
 """The arm stands in one pose while no joint has left it by more than this [rad or m]."""
 LONG = 1.0
 """After so many seconds in one pose another row of it tells nothing new."""
@@ -49,8 +97,10 @@ LONG = 1.0
 
 @compiled
 def advance(
-    memory: FloatArray,
-    indices: IntArray,
+    x: FloatArray,
+    at: IntArray,
+    m: FloatArray,
+    of: IntArray,
     stamps: IntArray,
     samples: FloatArray,
     start: int,
@@ -60,8 +110,10 @@ def advance(
     """Carry samples of a segment through, up to the next row.
 
     Args:
-        memory: floats of `make_memory`.
-        indices: its integers.
+        x: floats of the equation's signals.
+        at: their integers.
+        m: floats of `make_memory`.
+        of: their integers.
         stamps: (N,) nanoseconds.
         samples: (N, 1 + 2 n + 2 K) time [s], positions, velocities, readings, and 1 for each that is not usable.
         start: the first sample to take.
@@ -71,73 +123,73 @@ def advance(
     Returns:
         The sample whose row is laid down, which is not predicted yet; N if all are done.
     """
-    m = unpack(memory, indices)
-    n, k = len(m.still), len(m.prediction)
     for index in range(start, len(stamps)):
-        sample = samples[index]
-        readings = sample[1 + 2 * n : 1 + 2 * n + k]
         if index > start or not is_resumed:
-            take_sample(m, indices, sample)
+            take_sample(x, at, m, of, samples, index)
             slot = stamps[index] // INTERVAL
-            if slot != indices[SLOT]:
-                indices[SLOT] = slot
-                make_row(m, indices, sample)
+            if slot != of[SLOT]:
+                of[SLOT] = slot
+                make_row(x, at, m, of, samples, index)
                 return index
-        predict(m, predicted[index])
-        if indices[MONITORS]:
-            measure_noise(m, indices, stamps[index], sample[1 : 1 + n], readings)
+        predict(x, at, m, of, predicted, index)
+        if of[MONITORS]:
+            measure_noise(m, of, stamps[index], samples, index)
     return len(stamps)
 
 
 @compiled
-def take_sample(m: Memory, indices: IntArray, sample: FloatArray) -> None:
+def take_sample(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, samples: FloatArray, index: int) -> None:
     """Take one sample: signals, and all that remembers the past."""
-    n, k = len(m.still), len(m.prediction)
-    time, q, v = sample[0], sample[1 : 1 + n], sample[1 + n : 1 + 2 * n]
-    readings, bad = sample[1 + 2 * n : 1 + 2 * n + k], sample[1 + 2 * n + k :]
-    compute_signals(m.signals, q, v, m.still, False, m.momentum, m.rest)
-    is_new = m.clock[0] != 0.0
-    step = 0.0 if is_new else time - m.clock[1]
-    squares = np.zeros(3)
-    if indices[MONITORS]:
-        monitor_motion(m, step, is_new, squares)
-    method = indices[METHOD]
-    if is_new:
-        start_prediction(m)
-    filter_momenta(m, step, is_new, method == FILTERED)
+    n, k, clock = of[JOINTS], of[CHANNELS], of[CLOCK]
+    sample = samples[index]
+    time, v = sample[0], sample[1 + n : 1 + 2 * n]
+    compute_signals(x, at, sample[1 : 1 + n], v, v, False)
+    is_new = m[clock] != 0.0
+    step = 0.0 if is_new else time - m[clock + 1]
+    if of[MONITORS]:
+        monitor_motion(x, at, m, of, step, is_new)
+    method = of[METHOD]
+    filter_momenta(x, at, m, of, step, is_new, method == FILTERED)
     if method == FILTERED:
-        filter_all(m, step, is_new, readings, squares)
+        filter_all(x, at, m, of, step, is_new, samples, index)
     elif method == DIFFERENTIATED:
-        filter_joints(m, step, is_new, q, v, readings, squares)
+        filter_joints(m, of, step, is_new, samples, index)
     else:
-        integrate(m, indices, time, step, is_new, readings, squares)
+        integrate(x, at, m, of, step, is_new, samples, index)
+    reach, bad = of[REACH], of[LAST_BAD]
     for joint in range(n):
-        m.reach[0, joint] = min(m.reach[0, joint], q[joint])
-        m.reach[1, joint] = max(m.reach[1, joint], q[joint])
+        q = sample[1 + joint]
+        m[reach + joint] = min(m[reach + joint], q)
+        m[reach + n + joint] = max(m[reach + n + joint], q)
     for channel in range(k):
-        if bad[channel] != 0.0:
-            m.last_bad[channel] = time
-    m.clock[4] = 1.0 if m.clock[0] == GAP else 0.0
-    m.clock[0], m.clock[1], m.clock[2] = 0.0, time, step
+        if sample[1 + 2 * n + k + channel] != 0.0:
+            m[bad + channel] = time
+        if is_new:
+            for place in range(3):
+                m[of[PREDICTION] + 3 * channel + place] = 0.0
+    m[clock + 4] = 1.0 if m[clock] == GAP else 0.0
+    m[clock], m[clock + 1], m[clock + 2] = 0.0, time, step
 
 
 @compiled
-def monitor_motion(m: Memory, step: float, is_new: bool, squares: FloatArray) -> None:
+def monitor_motion(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, step: float, is_new: bool) -> None:
     """Correct the twist for Tustin's rule, and square its second differences h² d²V/dt², to which motion adds little.
 
-    With x the twist they are x_k - x_(k-1) - h_k / h_(k-1) (x_(k-1) - x_(k-2)); zero where two before are not known.
+    With u the twist they are u_k - u_(k-1) - h_k / h_(k-1) (u_(k-1) - u_(k-2)); zero where two before are not known.
     """
-    earlier, before = m.twists[0], m.twists[1]
-    known = not is_new and m.clock[2] > 0.0
-    ratio = step / m.clock[2] if known else 0.0
+    earlier, before, squares = of[TWISTS], of[TWISTS] + 6, of[SQUARES]
+    last_step = m[of[CLOCK] + 2]
+    known = not is_new and last_step > 0.0
+    ratio = step / last_step if known else 0.0
+    m[squares] = m[squares + 1] = 0.0
     for i in range(6):
-        now = m.momentum[i]
-        bend = (now - before[i]) - ratio * (before[i] - earlier[i]) if known else 0.0
-        squares[i // 3] += bend * bend
-        earlier[i] = now if is_new else before[i]
-        before[i] = now
-        m.momentum[i] = now + bend / 12.0
-    squares[2] = step
+        now, last = x[at[MOMENTUM] + i], m[before + i]
+        bend = (now - last) - ratio * (last - m[earlier + i]) if known else 0.0
+        m[squares + i // 3] += bend * bend
+        m[earlier + i] = now if is_new else last
+        m[before + i] = now
+        x[at[MOMENTUM] + i] = now + bend / 12.0
+    m[squares + 2] = step
 
 
 @compiled
@@ -148,282 +200,298 @@ def find_gain(cutoff: float, step: float) -> float:
 
 
 @compiled
-def filter_momenta(m: Memory, step: float, is_new: bool, is_filtered: bool) -> None:
+def filter_momenta(
+    x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, step: float, is_new: bool, is_filtered: bool
+) -> None:
     """F_d P for predictions and rows, and F_l P and F_d F_l P for rows of the filtered method."""
-    first, second = find_gain(m.cutoffs[0], step), find_gain(m.cutoffs[1], step)
+    first, second = find_gain(m[of[CUTOFFS]], step), find_gain(m[of[CUTOFFS] + 1], step)
     first_decay, second_decay = 1.0 - 2.0 * first, 1.0 - 2.0 * second
-    for index in range(len(m.momentum)):
-        u, state = m.momentum[index], m.filtered_momentum[index]
+    momentum, place = at[MOMENTUM], of[FILTERED_MOMENTUM]
+    for index in range(of[MOMENTA]):
+        u = x[momentum + index]
         if is_new:
-            state[0] = state[1] = state[2] = state[3] = u
-            continue
-        both = u + state[0]
-        if is_filtered:
-            y = first_decay * state[1] + first * both
-            state[2] = second_decay * state[2] + second * (y + state[1])
-            state[1] = y
-        state[3] = second_decay * state[3] + second * both
-        state[0] = u
+            m[place] = m[place + 1] = m[place + 2] = m[place + 3] = u
+        else:
+            both = u + m[place]
+            if is_filtered:
+                before = m[place + 1]
+                y = first_decay * before + first * both
+                m[place + 2] = second_decay * m[place + 2] + second * (y + before)
+                m[place + 1] = y
+            m[place + 3] = second_decay * m[place + 3] + second * both
+            m[place] = u
+        place += 4
 
 
 @compiled
-def filter_twice(state: FloatArray, u: float, first: float, second: float) -> None:
-    """One signal (3,) u, F u, G F u through two filters with the coefficients of its step."""
-    y = (1.0 - 2.0 * first) * state[1] + first * (u + state[0])
-    state[2] = (1.0 - 2.0 * second) * state[2] + second * (y + state[1])
-    state[1] = y
-    state[0] = u
+def filter_twice(m: FloatArray, place: int, u: float, first: float, second: float) -> None:
+    """One signal, u, F u and G F u, through two filters with the coefficients of its step."""
+    before = m[place + 1]
+    y = (1.0 - 2.0 * first) * before + first * (u + m[place])
+    m[place + 2] = (1.0 - 2.0 * second) * m[place + 2] + second * (y + before)
+    m[place + 1] = y
+    m[place] = u
 
 
 @compiled
-def filter_all(m: Memory, step: float, is_new: bool, readings: FloatArray, squares: FloatArray) -> None:
-    """R, readings and motion noise through F_l and F_d."""
-    first, second = find_gain(m.cutoffs[0], step), find_gain(m.cutoffs[1], step)
-    if is_new:
-        m.filtered_rest[:] = 0.0
-        m.filtered_readings[:] = 0.0
-        m.filtered_motion[:] = 0.0
-        for index in range(len(m.rest)):
-            m.filtered_rest[index, 0] = m.rest[index]
-        for index in range(len(readings)):
-            m.filtered_readings[index, 0] = readings[index]
-        for index in range(3):
-            m.filtered_motion[index, 0] = squares[index]
-        return
-    for index in range(len(m.rest)):
-        filter_twice(m.filtered_rest[index], m.rest[index], first, second)
-    for index in range(len(readings)):
-        filter_twice(m.filtered_readings[index], readings[index], first, second)
-    for index in range(3):
-        filter_twice(m.filtered_motion[index], squares[index], first, second)
-
-
-@compiled
-def filter_joints(
-    m: Memory,
+def filter_all(
+    x: FloatArray,
+    at: IntArray,
+    m: FloatArray,
+    of: IntArray,
     step: float,
     is_new: bool,
-    q: FloatArray,
-    v: FloatArray,
-    readings: FloatArray,
-    squares: FloatArray,
+    samples: FloatArray,
+    index: int,
 ) -> None:
+    """R, readings and motion noise through F_l and F_d; all start at zero."""
+    first, second = find_gain(m[of[CUTOFFS]], step), find_gain(m[of[CUTOFFS] + 1], step)
+    if is_new:
+        for place in range(of[FILTERED_REST], of[FILTERED_MOTION] + 3 * MOTION):
+            m[place] = 0.0
+    rest, readings = at[REST], 1 + 2 * of[JOINTS]
+    for number in range(of[SIGNALS]):
+        filter_twice(m, of[FILTERED_REST] + 3 * number, x[rest + number], first, second)
+    for number in range(of[CHANNELS]):
+        filter_twice(m, of[FILTERED_READINGS] + 3 * number, samples[index, readings + number], first, second)
+    for number in range(MOTION):
+        filter_twice(m, of[FILTERED_MOTION] + 3 * number, m[of[SQUARES] + number], first, second)
+
+
+@compiled
+def filter_joints(m: FloatArray, of: IntArray, step: float, is_new: bool, samples: FloatArray, index: int) -> None:
     """Positions, velocities, readings and motion noise twice through F_p; all start at their first value."""
-    gain = find_gain(m.cutoffs[3], step)
-    n, k = len(q), len(readings)
-    for index in range(len(m.smooth)):
-        if index < n:
-            u = q[index]
-        elif index < 2 * n:
-            u = v[index - n]
-        elif index < 2 * n + k:
-            u = readings[index - 2 * n]
-        else:
-            u = squares[index - 2 * n - k]
-        state = m.smooth[index]
+    gain = find_gain(m[of[CUTOFFS] + 3], step)
+    sampled = 2 * of[JOINTS] + of[CHANNELS]
+    for number in range(sampled + MOTION):
+        u = samples[index, 1 + number] if number < sampled else m[of[SQUARES] + number - sampled]
+        place = of[SMOOTH] + 3 * number
         if is_new:
-            state[0] = state[1] = state[2] = u
+            m[place] = m[place + 1] = m[place + 2] = u
         else:
-            filter_twice(state, u, gain, gain)
+            filter_twice(m, place, u, gain, gain)
 
 
 @compiled
 def integrate(
-    m: Memory,
-    indices: IntArray,
-    time: float,
+    x: FloatArray,
+    at: IntArray,
+    m: FloatArray,
+    of: IntArray,
     step: float,
     is_new: bool,
-    readings: FloatArray,
-    squares: FloatArray,
+    samples: FloatArray,
+    index: int,
 ) -> None:
     """Integrals of R, readings and motion noise since the start, by the trapezoidal rule."""
-    s, k = len(m.rest), len(readings)
-    before, sums = m.sums[0], m.sums[1]
-    for index in range(s + k + 3):
-        u = m.rest[index] if index < s else readings[index - s] if index < s + k else squares[index - s - k]
-        sums[index] = 0.0 if is_new else sums[index] + 0.5 * step * (u + before[index])
-        before[index] = u
+    s, k, readings = of[SIGNALS], of[CHANNELS], 1 + 2 * of[JOINTS]
+    count = s + k + MOTION
+    for number in range(count):
+        if number < s:
+            u = x[at[REST] + number]
+        elif number < s + k:
+            u = samples[index, readings + number - s]
+        else:
+            u = m[of[SQUARES] + number - s - k]
+        before, total = of[SUMS] + number, of[SUMS] + count + number
+        m[total] = 0.0 if is_new else m[total] + 0.5 * step * (u + m[before])
+        m[before] = u
     if is_new:
-        indices[PAST_COUNT] = 0
-        remember_integrals(m, indices, time)
+        of[PAST_COUNT] = 0
+        remember_integrals(x, at, m, of, samples[index, 0])
 
 
 @compiled
-def remember_integrals(m: Memory, indices: IntArray, time: float) -> None:
+def remember_integrals(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, time: float) -> None:
     """Keep time, integrals and momenta of this sample, and forget what no window reaches back to any more."""
-    count, integrals = indices[PAST_COUNT], m.sums.shape[1]
-    if count == len(m.past):
-        for index in range(1, count):
-            m.past[index - 1] = m.past[index]
-        count -= 1
-    row = m.past[count]
-    row[0] = time
-    row[1 : 1 + integrals] = m.sums[1]
-    row[1 + integrals :] = m.momentum
-    count += 1
-    gone = 0
-    while count - gone > 2 and m.past[gone + 1, 0] <= time - m.spans[0]:
+    integrals = of[SIGNALS] + of[CHANNELS] + MOTION
+    width = 1 + integrals + of[MOMENTA]
+    count, past = of[PAST_COUNT], of[PAST]
+    gone = 1 if count == of[PAST_ROWS] else 0
+    while count - gone > 1 and m[past + width * (gone + 1)] <= time - m[of[SPANS]]:
         gone += 1
-    if gone > 0:
-        for index in range(gone, count):
-            m.past[index - gone] = m.past[index]
-    indices[PAST_COUNT] = count - gone
+    for place in range(width * (count - gone)):
+        m[past + place] = m[past + width * gone + place]
+    count -= gone
+    row = past + width * count
+    m[row] = time
+    for number in range(integrals):
+        m[row + 1 + number] = m[of[SUMS] + integrals + number]
+    for number in range(of[MOMENTA]):
+        m[row + 1 + integrals + number] = x[at[MOMENTUM] + number]
+    of[PAST_COUNT] = count + 1
 
 
 @compiled
-def make_row(m: Memory, indices: IntArray, sample: FloatArray) -> None:
+def make_row(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, samples: FloatArray, index: int) -> None:
     """Lay down the row of the newest sample: signals, readings, what is usable, and [A, y]."""
-    n, k = len(m.still), len(m.prediction)
-    motion = np.zeros(3)
-    method = indices[METHOD]
+    method = of[METHOD]
     if method == FILTERED:
-        make_filtered_row(m, motion)
+        make_filtered_row(m, of)
     elif method == DIFFERENTIATED:
-        make_differentiated_row(m, motion)
+        make_differentiated_row(x, at, m, of)
     else:
-        make_integral_row(m, indices, sample[0], motion)
-    if indices[MONITORS]:
-        suppress_noise(m, motion)
-    time, q = sample[0], sample[1 : 1 + n]
-    for channel in range(k):
-        m.row_usable[channel] = 1.0 if time - m.last_bad[channel] > m.spans[1] else 0.0
-    has_left = time < m.clock[3]
+        make_integral_row(x, at, m, of, samples[index, 0])
+    if of[MONITORS]:
+        suppress_noise(m, of)
+    judge_sample(m, of, samples, index)
+    row, width = of[ROW], of[UNKNOWNS] + 1
+    for place in range(row, row + of[CHANNELS] * width):
+        m[place] = 0.0
+    for entry in range(of[ENTRIES]):
+        signal, channel = of[of[ENTRY_SIGNALS] + entry], of[of[ENTRY_CHANNELS] + entry]
+        place = row + width * channel + of[of[ENTRY_UNKNOWNS] + entry]
+        m[place] += m[of[FACTORS] + entry] * m[of[ROW_SIGNALS] + signal]
+    for channel in range(of[CHANNELS]):
+        m[row + width * (channel + 1) - 1] = m[of[ROW_READINGS] + channel]
+
+
+@compiled
+def judge_sample(m: FloatArray, of: IntArray, samples: FloatArray, index: int) -> None:
+    """Which channels are usable, which joints stand or have moved, and whether the arm has long been in this pose."""
+    n, clock, reach, stood = of[JOINTS], of[CLOCK], of[REACH], of[STOOD]
+    time = samples[index, 0]
+    for channel in range(of[CHANNELS]):
+        settled = time - m[of[LAST_BAD] + channel] > m[of[SPANS] + 1]
+        m[of[ROW_USABLE] + channel] = 1.0 if settled else 0.0
+    has_left = time < m[clock + 3]
     for joint in range(n):
-        reached = m.reach[1, joint] - m.reach[0, joint]
-        m.row_standing[joint] = 1.0 if reached <= NEAR else 0.0
-        m.row_moved[joint] = 1.0 if reached > FAR else 0.0
-        has_left |= not abs(q[joint] - m.pose[joint]) <= STILL
+        reached = m[reach + n + joint] - m[reach + joint]
+        m[of[ROW_STANDING] + joint] = 1.0 if reached <= NEAR else 0.0
+        m[of[ROW_MOVED] + joint] = 1.0 if reached > FAR else 0.0
+        if not abs(samples[index, 1 + joint] - m[stood + joint]) <= ONE_POSE:
+            has_left = True
     if has_left:
-        m.pose[:] = q
-        m.clock[3] = time
-    m.row_is_old[0] = 1.0 if time - m.clock[3] > LONG else 0.0
-    m.row[:] = 0.0
-    for entry in range(len(m.factors)):
-        value = m.factors[entry] * m.row_signals[m.entry_signals[entry]]
-        m.row[m.entry_channels[entry], m.entry_unknowns[entry]] += value
-    for channel in range(k):
-        m.row[channel, m.row.shape[1] - 1] = m.row_readings[channel]
+        m[clock + 3] = time
+        for joint in range(n):
+            m[stood + joint] = samples[index, 1 + joint]
+    m[of[ROW_IS_OLD]] = 1.0 if time - m[clock + 3] > LONG else 0.0
 
 
 @compiled
-def make_filtered_row(m: Memory, motion: FloatArray) -> None:
-    """Signals and readings after both filters."""
-    for index in range(len(m.rest)):
-        m.row_signals[index] = m.filtered_rest[index, 2]
-    for index in range(len(m.momentum)):
-        m.row_signals[index] += m.cutoffs[0] * (m.filtered_momentum[index, 3] - m.filtered_momentum[index, 2])
-    for index in range(len(m.row_readings)):
-        m.row_readings[index] = m.filtered_readings[index, 2]
-    for index in range(3):
-        motion[index] = m.filtered_motion[index, 2]
+def make_filtered_row(m: FloatArray, of: IntArray) -> None:
+    """Signals, readings and motion noise after both filters."""
+    cutoff, row, momenta = m[of[CUTOFFS]], of[ROW_SIGNALS], of[FILTERED_MOMENTUM]
+    for number in range(of[SIGNALS]):
+        m[row + number] = m[of[FILTERED_REST] + 3 * number + 2]
+    for number in range(of[MOMENTA]):
+        m[row + number] += cutoff * (m[momenta + 4 * number + 3] - m[momenta + 4 * number + 2])
+    for number in range(of[CHANNELS]):
+        m[of[ROW_READINGS] + number] = m[of[FILTERED_READINGS] + 3 * number + 2]
+    for number in range(MOTION):
+        m[of[SQUARES] + number] = m[of[FILTERED_MOTION] + 3 * number + 2]
 
 
 @compiled
-def make_differentiated_row(m: Memory, motion: FloatArray) -> None:
-    """Signals with accelerations of the smoothed motion."""
-    n, k = len(m.still), len(m.row_readings)
+def make_differentiated_row(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray) -> None:
+    """Signals with accelerations of the smoothed motion; predictions need those of the sample itself afterwards."""
+    n, k, smooth = of[JOINTS], of[CHANNELS], of[SMOOTH]
     q, v, a = np.empty(n), np.empty(n), np.empty(n)
     for joint in range(n):
-        q[joint], v[joint] = m.smooth[joint, 2], m.smooth[n + joint, 2]
-        a[joint] = m.cutoffs[3] * (m.smooth[n + joint, 1] - m.smooth[n + joint, 2])
-    momentum = np.empty(len(m.momentum))
-    compute_signals(m.signals, q, v, a, True, momentum, m.row_signals)
-    for index in range(k):
-        m.row_readings[index] = m.smooth[2 * n + index, 2]
-    for index in range(3):
-        motion[index] = m.smooth[2 * n + k + index, 2]
+        place, rate = smooth + 3 * joint, smooth + 3 * (n + joint)
+        q[joint], v[joint] = m[place + 2], m[rate + 2]
+        a[joint] = m[of[CUTOFFS] + 3] * (m[rate + 1] - m[rate + 2])
+    now = x[at[MOMENTUM] : at[REST] + of[SIGNALS]].copy()
+    compute_signals(x, at, q, v, a, True)
+    for number in range(of[SIGNALS]):
+        m[of[ROW_SIGNALS] + number] = x[at[REST] + number]
+    x[at[MOMENTUM] : at[REST] + of[SIGNALS]] = now
+    for number in range(k):
+        m[of[ROW_READINGS] + number] = m[smooth + 3 * (2 * n + number) + 2]
+    for number in range(MOTION):
+        m[of[SQUARES] + number] = m[smooth + 3 * (2 * n + k + number) + 2]
 
 
 @compiled
-def make_integral_row(m: Memory, indices: IntArray, time: float, motion: FloatArray) -> None:
+def make_integral_row(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, time: float) -> None:
     """Integrals over the window that ends here; one that is not full yet gives a proportionally smaller row."""
-    s, k = len(m.rest), len(m.row_readings)
-    remember_integrals(m, indices, time)
-    earlier = m.past[0]
-    scale = 1.0 / m.spans[0]
-    for index in range(s):
-        m.row_signals[index] = scale * (m.sums[1, index] - earlier[1 + index])
-    for index in range(len(m.momentum)):
-        m.row_signals[index] += scale * (m.momentum[index] - earlier[1 + s + k + 3 + index])
-    for index in range(k):
-        m.row_readings[index] = scale * (m.sums[1, s + index] - earlier[1 + s + index])
-    for index in range(3):
-        motion[index] = scale * (m.sums[1, s + k + index] - earlier[1 + s + k + index])
+    s, k = of[SIGNALS], of[CHANNELS]
+    integrals = s + k + MOTION
+    remember_integrals(x, at, m, of, time)
+    sums, earlier, scale = of[SUMS] + integrals, of[PAST] + 1, 1.0 / m[of[SPANS]]
+    for number in range(s):
+        m[of[ROW_SIGNALS] + number] = scale * (m[sums + number] - m[earlier + number])
+    for number in range(of[MOMENTA]):
+        change = x[at[MOMENTUM] + number] - m[earlier + integrals + number]
+        m[of[ROW_SIGNALS] + number] += scale * change
+    for number in range(k):
+        m[of[ROW_READINGS] + number] = scale * (m[sums + s + number] - m[earlier + s + number])
+    for number in range(MOTION):
+        m[of[SQUARES] + number] = scale * (m[sums + s + k + number] - m[earlier + s + k + number])
 
 
 @compiled
-def suppress_noise(m: Memory, motion: FloatArray) -> None:
+def suppress_noise(m: FloatArray, of: IntArray) -> None:
     """Replace a load's accelerations that do not stand out of their noise by zero, and remember how large they were.
 
     Noise in the velocities looks like excitation: inertias multiply it, and an estimator that believes it learns, with
     great confidence, that there is no inertia. So the noise is measured on the way, by second differences. Filtered
     squares can be below zero where the steps are longer than the filter is slow; they count as zero.
     """
-    signals, gains = m.row_signals, m.gains
-    amplitude = max(signals[12], 1e-12)
-    gain = gains[1] * max(motion[2], 0.0) / amplitude + gains[2]
-    linear_variance = max(motion[0], 0.0) / (6.0 * amplitude)
-    angular_variance = max(motion[1], 0.0) / (6.0 * amplitude)
-    linear_noise, angular_noise = np.sqrt(linear_variance * gain), np.sqrt(angular_variance * gain)
-    m.row_motion[0] = m.row_motion[1] = 0.0
-    m.row_motion[2], m.row_motion[3] = linear_noise, angular_noise
-    size = np.sqrt(signals[0] ** 2 + signals[1] ** 2 + signals[2] ** 2)
-    if size <= gains[3] * linear_noise:
-        m.row_motion[0] = size
-        signals[0] = signals[1] = signals[2] = 0.0
-    size = np.sqrt(signals[3] ** 2 + signals[4] ** 2 + signals[5] ** 2)
-    if size <= gains[3] * angular_noise:
-        m.row_motion[1] = size
-        signals[3] = signals[4] = signals[5] = 0.0
-    if signals[6] + signals[9] + signals[11] <= gains[3] * angular_variance:
-        signals[6:12] = 0.0
+    row, squares, gains, motion = of[ROW_SIGNALS], of[SQUARES], of[GAINS], of[ROW_MOTION]
+    amplitude = max(m[row + 12], 1e-12)
+    gain = m[gains + 1] * max(m[squares + 2], 0.0) / amplitude + m[gains + 2]
+    stand_out, variance = m[gains + 3], 0.0
+    for kind in range(2):
+        variance = max(m[squares + kind], 0.0) / (6.0 * amplitude)
+        noise = np.sqrt(variance * gain)
+        first = row + 3 * kind
+        size = np.sqrt(m[first] ** 2 + m[first + 1] ** 2 + m[first + 2] ** 2)
+        is_noise = size <= stand_out * noise
+        m[motion + kind] = size if is_noise else 0.0
+        m[motion + 2 + kind] = noise
+        if is_noise:
+            m[first] = m[first + 1] = m[first + 2] = 0.0
+    if m[row + 6] + m[row + 9] + m[row + 11] <= stand_out * variance:
+        for place in range(row + 6, row + 12):
+            m[place] = 0.0
 
 
 @compiled
-def start_prediction(m: Memory) -> None:
-    """Start without a derivative."""
-    m.prediction[:] = 0.0
+def predict(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, predicted: FloatArray, index: int) -> None:
+    """What should be measured at the newest sample, with the present weights, into predicted[index]."""
+    k, rest, momenta = of[CHANNELS], at[REST], of[FILTERED_MOMENTUM]
+    for channel in range(k):
+        predicted[index, channel] = m[of[SLOPES] + channel] = 0.0
+    for entry in range(of[ENTRIES]):
+        signal, channel = of[of[ENTRY_SIGNALS] + entry], of[of[ENTRY_CHANNELS] + entry]
+        weight = m[of[WEIGHTS] + entry]
+        predicted[index, channel] += weight * x[rest + signal]
+        if signal < of[MOMENTA]:
+            m[of[SLOPES] + channel] += weight * (m[momenta + 4 * signal] - m[momenta + 4 * signal + 3])
+    gain = find_gain(m[of[CUTOFFS] + 2], m[of[CLOCK] + 2])
+    for channel in range(k):
+        place = of[PREDICTION] + 3 * channel
+        filter_twice(m, place, m[of[CUTOFFS] + 1] * m[of[SLOPES] + channel], gain, gain)
+        predicted[index, channel] += m[place + 1] + m[of[GAINS]] * (m[place + 1] - m[place + 2])
 
 
 @compiled
-def predict(m: Memory, predicted: FloatArray) -> None:
-    """What should be measured at the newest sample (K,), with the present weights."""
-    predicted[:] = 0.0
-    slopes = np.zeros(len(predicted))
-    for entry in range(len(m.weights)):
-        index, channel = m.entry_signals[entry], m.entry_channels[entry]
-        predicted[channel] += m.weights[entry] * m.rest[index]
-        if index < len(m.momentum):
-            slopes[channel] += m.weights[entry] * (m.filtered_momentum[index, 0] - m.filtered_momentum[index, 3])
-    gain = find_gain(m.cutoffs[2], m.clock[2])
-    for channel in range(len(predicted)):
-        state = m.prediction[channel]
-        filter_twice(state, m.cutoffs[1] * slopes[channel], gain, gain)
-        predicted[channel] += state[1] + m.gains[0] * (state[1] - state[2])
-
-
-@compiled
-def foresee(memory: FloatArray, indices: IntArray, sample: FloatArray, predicted: FloatArray) -> None:
-    """Predict a sample (1 + 2 n,) that comes after the last one, and change nothing that is remembered."""
-    m = unpack(memory, indices)
-    n = len(m.still)
-    compute_signals(m.signals, sample[1 : 1 + n], sample[1 + n : 1 + 2 * n], m.still, False, m.momentum, m.rest)
-    is_new = m.clock[0] != 0.0
-    step = 0.0 if is_new else sample[0] - m.clock[1]
-    second, gain = find_gain(m.cutoffs[1], step), find_gain(m.cutoffs[2], step)
-    predicted[:] = 0.0
-    slopes = np.zeros(len(predicted))
-    for entry in range(len(m.weights)):
-        index, channel = m.entry_signals[entry], m.entry_channels[entry]
-        predicted[channel] += m.weights[entry] * m.rest[index]
-        if index < len(m.momentum) and not is_new:
-            u, state = m.momentum[index], m.filtered_momentum[index]
-            slow = (1.0 - 2.0 * second) * state[3] + second * (u + state[0])
-            slopes[channel] += m.weights[entry] * (u - slow)
-    if is_new:
-        return
-    for channel in range(len(predicted)):
-        state = m.prediction[channel].copy()
-        filter_twice(state, m.cutoffs[1] * slopes[channel], gain, gain)
-        predicted[channel] += state[1] + m.gains[0] * (state[1] - state[2])
+def foresee(
+    x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, samples: FloatArray, predicted: FloatArray
+) -> None:
+    """Predict samples (N, 1 + 2 n) after the last one, each on its own, and change nothing that is remembered."""
+    n, k, prediction = of[JOINTS], of[CHANNELS], of[PREDICTION]
+    is_new = m[of[CLOCK]] != 0.0
+    kept = m[prediction : prediction + 3 * k].copy()
+    for index in range(len(samples)):
+        step = 0.0 if is_new else samples[index, 0] - m[of[CLOCK] + 1]
+        second, gain = find_gain(m[of[CUTOFFS] + 1], step), find_gain(m[of[CUTOFFS] + 2], step)
+        v = samples[index, 1 + n : 1 + 2 * n]
+        compute_signals(x, at, samples[index, 1 : 1 + n], v, v, False)
+        for channel in range(k):
+            predicted[index, channel] = m[of[SLOPES] + channel] = 0.0
+        for entry in range(of[ENTRIES]):
+            signal, channel = of[of[ENTRY_SIGNALS] + entry], of[of[ENTRY_CHANNELS] + entry]
+            weight = m[of[WEIGHTS] + entry]
+            predicted[index, channel] += weight * x[at[REST] + signal]
+            if signal < of[MOMENTA] and not is_new:
+                u, place = x[at[MOMENTUM] + signal], of[FILTERED_MOMENTUM] + 4 * signal
+                slow = (1.0 - 2.0 * second) * m[place + 3] + second * (u + m[place])
+                m[of[SLOPES] + channel] += weight * (u - slow)
+        for channel in range(0 if is_new else k):
+            place = prediction + 3 * channel
+            filter_twice(m, place, m[of[CUTOFFS] + 1] * m[of[SLOPES] + channel], gain, gain)
+            predicted[index, channel] += m[place + 1] + m[of[GAINS]] * (m[place + 1] - m[place + 2])
+        for place in range(3 * k):
+            m[prediction + place] = kept[place]

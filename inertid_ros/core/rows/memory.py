@@ -1,7 +1,7 @@
-"""All that the kernels remember between two samples, in two arrays, so that a call from Python passes few things.
+"""All that rows and predictions remember between two samples: one array of floats and one of integers.
 
-Floats and integers lie one after the other; the integers begin with sizes and offsets. `unpack` is the one place that
-knows what lies where. It is called by the kernels, and once by Python, which gets named views of the same memory.
+The integers begin with sizes and with the places where everything begins in the floats, as for the equations' signals.
+Kernels use these places; Python gets named views of the same memory.
 """
 
 from __future__ import annotations
@@ -10,65 +10,77 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.compiled import compiled
 from inertid_ros.core.equations.equation import Equation
-from inertid_ros.core.equations.signals import SignalArrays
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.robot.tree import MOTION, POSE, TREE_COLUMNS
 
 RUN = 20
 """Means over blocks at standstill that are pooled at once (2 s)."""
 
-
 RESTART, GAP = 1.0, 2.0
 """Values of clock[0]: the next sample is the first after the filters were restarted, or after a gap."""
+
+JOINTS, CHANNELS, MOMENTA, SIGNALS, ENTRIES, UNKNOWNS, PAST_ROWS, METHOD, MONITORS = range(9)
+"""Sizes and flags: n, K, M, S, E, U, room for rows of the integral method, the method, whether the motion's noise is
+measured."""
+SLOT, PAST_COUNT, NOISE_BLOCK, NOISE_MEANS = range(9, 13)
+"""Integers that change: the decision interval, rows in `past`, block of the standstill noise, means in its run."""
+CUTOFFS, GAINS, SPANS, CLOCK, FILTERED_MOMENTUM, FILTERED_REST, FILTERED_READINGS, FILTERED_MOTION = range(13, 21)
+TWISTS, SMOOTH, SUMS, PAST, PREDICTION, SLOPES, WEIGHTS, FACTORS, SQUARES = range(21, 30)
+ROW_SIGNALS, ROW_READINGS, ROW_USABLE, ROW_MOTION, ROW_STANDING, ROW_MOVED, ROW_IS_OLD, ROW = range(30, 38)
+LAST_BAD, REACH, STOOD, NOISE, NOISE_POSITIONS, NOISE_RUN, STILL, FLOATS_END = range(38, 46)
+"""Where in the floats everything begins, see Memory."""
+ENTRY_SIGNALS, ENTRY_CHANNELS, ENTRY_UNKNOWNS = range(46, 49)
+"""Where in the integers these begin."""
+_HEADER = 49
+
+MOTION = 3
+"""Signals of the motion's noise: squared second differences of v and of w, and the step."""
 
 
 class Memory(NamedTuple):
     """Named views, for K channels, S signals (M with a momentum), n joints and E entries.
 
     Attributes:
-        signals: the equation.
         cutoffs: (4,) of the filters l, d and q, and of the differentiated method [rad/s].
         gains: (4,) of the prediction's lead, of the motion's noise (density and variance), and how far accelerations
             must stand out of it.
         spans: (2,) window of the integral method, and how long a bad sample is felt [s].
         clock: (5,) how the next sample follows (0, RESTART or GAP), time and step of the last one [s], since when the
-            arm has stood in `pose`, and whether the last sample was the first after a gap.
-        momentum, rest: (M,), (S,) signals of the newest sample.
+            arm has stood in one pose, and whether the last sample was the first after a gap.
         filtered_momentum: (M, 4) u, F_l u, F_d F_l u and F_d u of the last sample.
         filtered_rest: (S, 3) u, F_l u, F_d F_l u.
         filtered_readings: (K, 3) the same of what is measured.
-        filtered_motion: (3, 3) the same of the squared second differences of v and w, and of the step.
+        filtered_motion: (3, 3) the same of the motion's noise.
         twists: (2, 6) of the last two samples.
         smooth: (2 n + K + 3, 3) u, F_p u, F_p F_p u of positions, velocities, readings and motion: differentiated.
         sums: (2, S + K + 3) integrands of the last sample, and integrals so far: integral.
         past: (W, 1 + S + K + 3 + M) time, integrals and momenta at the rows before.
         prediction: (K, 3) of the derivative's share: as it is, and after one and two filters.
+        slopes: (K,) where it is computed.
         weights: (E,) factor of each entry times its unknown.
-        row_signals, row_readings, row_usable: (S,), (K,), (K,) of the newest row.
+        factors: (E,) of the entries.
+        squares: (3,) motion noise of the newest sample, or of the newest row.
+        row_signals: (S,) of the newest row, as for all that follow.
+        row_readings: (K,).
+        row_usable: (K,).
         row_motion: (4,) sizes of linear and angular accelerations left out as noise, and the noise of both.
-        row_standing, row_moved: (n,) whether joints have never moved, or certainly have.
+        row_standing: (n,) whether joints have never moved.
+        row_moved: (n,) whether they certainly have.
         row_is_old: (1,) whether the arm has stood in this pose for long.
-        row: (K, U + 1) the newest row as [A, y].
+        row: (K, U + 1) as [A, y].
         last_bad: (K,) when a channel was last not usable [s].
         reach: (2, n) lowest and highest position of each joint.
-        pose: (n,) in which the arm stands.
-        noise: (6 * 5 + 4,) standstill: density, floor, squares, sum, and freedom, count, spoiled, calibrated.
+        stood: (n,) the pose in which the arm stands.
+        noise: (28,) standstill: density, floor, squares and sum (6 each), freedom, count, spoiled, calibrated.
         noise_positions: (2, n) at the start of the block and of the run.
         noise_run: (20, 6) means of the present run.
-        entry_signals, entry_channels, entry_unknowns: (E,).
-        factors: (E,) of the entries.
         still: (n,) zeros.
     """
 
-    signals: SignalArrays
     cutoffs: FloatArray
     gains: FloatArray
     spans: FloatArray
     clock: FloatArray
-    momentum: FloatArray
-    rest: FloatArray
     filtered_momentum: FloatArray
     filtered_rest: FloatArray
     filtered_readings: FloatArray
@@ -78,7 +90,10 @@ class Memory(NamedTuple):
     sums: FloatArray
     past: FloatArray
     prediction: FloatArray
+    slopes: FloatArray
     weights: FloatArray
+    factors: FloatArray
+    squares: FloatArray
     row_signals: FloatArray
     row_readings: FloatArray
     row_usable: FloatArray
@@ -89,125 +104,35 @@ class Memory(NamedTuple):
     row: FloatArray
     last_bad: FloatArray
     reach: FloatArray
-    pose: FloatArray
+    stood: FloatArray
     noise: FloatArray
     noise_positions: FloatArray
     noise_run: FloatArray
-    factors: FloatArray
     still: FloatArray
-    entry_signals: IntArray
-    entry_channels: IntArray
-    entry_unknowns: IntArray
 
 
-SIZES = 16
-"""Integers at the beginning that are sizes and flags."""
-JOINTS, BODIES, CHANNELS, MOMENTA, SIGNALS, ENTRIES, PAIRS, PARAMETERS, DRIVES, BASE, UNKNOWNS, PAST = range(12)
-METHOD, MONITORS, SLOT, PAST_COUNT = range(12, 16)
-"""Where they are; the last two change: the present decision interval, and how many rows `past` holds."""
-
-COUNTERS = 4
-"""Integers after the sizes: block of standstill noise, means in its run, unused."""
-NOISE_BLOCK, NOISE_MEANS = SIZES, SIZES + 1
-_OFFSETS = SIZES + COUNTERS
-_FLOATS = 41
-_INTEGERS = 7
-
-
-def make_memory(equation: Equation, joints: int, method: int, past: int) -> tuple[FloatArray, IntArray]:
-    """Allocate memory for an equation, and lay the equation down in it."""
-    arrays = equation.arrays
-    k, s, m, e = len(equation.channels), equation.signals, equation.momenta, len(equation.entry_signals)
-    b, c = len(arrays.tree), arrays.carried.shape[1]
-    motion = 3
-    shapes = [
-        *(b * TREE_COLUMNS, 3, 1, 6 * len(arrays.base_screws), (b + 1) * MOTION, POSE, 6 * b * c, 6 * b * c, 20),
-        *(4, 4, 2, 5, m, s, 4 * m, 3 * s, 3 * k, 9, 12, 3 * (2 * joints + k + motion), 2 * (s + k + motion)),
-        *(past * (1 + s + k + motion + m), 3 * k, e, s, k, k, 4, joints, joints, 1, k * (len(equation.unknowns) + 1)),
-        *(k, 2 * joints, joints, 34, 2 * joints, RUN * 6, e, joints),
-    ]
-    integers = [b * c, 4 * len(arrays.pairs), len(arrays.parameters), 2 * len(arrays.drives), e, e, e]
-    header = _OFFSETS + _FLOATS + 1 + _INTEGERS + 1
-    indices = np.zeros(header + sum(integers), dtype=np.int64)
-    sizes = (joints, b, k, m, s, e, len(arrays.pairs), len(arrays.parameters), len(arrays.drives))
-    indices[:SIZES] = (*sizes, len(arrays.base_screws), len(equation.unknowns), past, method, 0, -1, 0)
-    indices[MONITORS] = equation.monitors_motion
-    indices[NOISE_BLOCK] = -1
-    assert len(shapes) == _FLOATS
-    indices[_OFFSETS : _OFFSETS + _FLOATS + 1] = np.concatenate(([0], np.cumsum(shapes)))
-    indices[_OFFSETS + _FLOATS + 1 : header] = header + np.concatenate(([0], np.cumsum(integers)))
-    memory = np.zeros(sum(shapes))
-    views = unpack(memory, indices)
-    for view, given in zip(views.signals, arrays, strict=True):
-        view[...] = given
+def make_memory(equation: Equation, joints: int, method: int, past: int) -> tuple[FloatArray, IntArray, Memory]:
+    """Allocate floats and integers for an equation, a method and so many rows of the past; with named views."""
+    n, k, m, s = joints, len(equation.channels), equation.momenta, equation.signals
+    e, u = len(equation.entry_signals), len(equation.unknowns)
+    integrals = s + k + MOTION
+    shapes: tuple[tuple[int, ...], ...] = (
+        *((4,), (4,), (2,), (5,), (m, 4), (s, 3), (k, 3), (MOTION, 3), (2, 6), (2 * n + k + MOTION, 3)),
+        *((2, integrals), (past, 1 + integrals + m), (k, 3), (k,), (e,), (e,), (MOTION,)),
+        *((s,), (k,), (k,), (4,), (n,), (n,), (1,), (k, u + 1)),
+        *((k,), (2, n), (n,), (28,), (2, n), (RUN, 6), (n,)),
+    )
+    offsets = np.concatenate(([0], np.cumsum([np.prod(shape) for shape in shapes])))
+    starts = _HEADER + e * np.arange(3)
+    sizes = (n, k, m, s, e, u, past, method, equation.monitors_motion, -1, 0, -1, 0)
+    entries = equation.entry_signals, equation.entry_channels, equation.entry_unknowns
+    integers = np.concatenate((sizes, offsets, starts, *entries)).astype(np.int64)
+    floats = np.zeros(int(offsets[-1]))
+    parts = zip(offsets[:-1], offsets[1:], shapes, strict=True)
+    views = Memory(*(floats[int(a) : int(b)].reshape(shape) for a, b, shape in parts))
     views.factors[:] = equation.entry_factors
-    views.entry_signals[:], views.entry_channels[:] = equation.entry_signals, equation.entry_channels
-    views.entry_unknowns[:] = equation.entry_unknowns
     views.clock[0] = GAP
     views.last_bad[:] = -np.inf
     views.reach[0], views.reach[1] = np.inf, -np.inf
-    views.pose[:] = np.inf
-    return memory, indices
-
-
-@compiled
-def unpack(memory: FloatArray, indices: IntArray) -> Memory:
-    """Named views of the memory."""
-    n, b, k, m, s = indices[0], indices[1], indices[2], indices[3], indices[4]
-    base, unknowns, past = indices[9], indices[10], indices[11]
-    o = indices[_OFFSETS : _OFFSETS + _FLOATS + 1]
-    i = indices[_OFFSETS + _FLOATS + 1 : _OFFSETS + _FLOATS + 1 + _INTEGERS + 1]
-    channels = (i[1] - i[0]) // b
-    signals = SignalArrays(
-        memory[o[0] : o[1]].reshape(b, TREE_COLUMNS),
-        memory[o[1] : o[2]],
-        memory[o[2] : o[3]],
-        memory[o[3] : o[4]].reshape(base, 6),
-        indices[i[0] : i[1]].reshape(b, channels),
-        indices[i[1] : i[2]].reshape(indices[6], 4),
-        indices[i[2] : i[3]],
-        indices[i[3] : i[4]].reshape(indices[8], 2),
-        memory[o[4] : o[5]].reshape(b + 1, MOTION),
-        memory[o[5] : o[6]],
-        memory[o[6] : o[7]].reshape(b, channels, 6),
-        memory[o[7] : o[8]].reshape(b, channels, 6),
-        memory[o[8] : o[9]].reshape(2, 10),
-    )
-    return Memory(
-        signals,
-        memory[o[9] : o[10]],
-        memory[o[10] : o[11]],
-        memory[o[11] : o[12]],
-        memory[o[12] : o[13]],
-        memory[o[13] : o[14]],
-        memory[o[14] : o[15]],
-        memory[o[15] : o[16]].reshape(m, 4),
-        memory[o[16] : o[17]].reshape(s, 3),
-        memory[o[17] : o[18]].reshape(k, 3),
-        memory[o[18] : o[19]].reshape(3, 3),
-        memory[o[19] : o[20]].reshape(2, 6),
-        memory[o[20] : o[21]].reshape(2 * n + k + 3, 3),
-        memory[o[21] : o[22]].reshape(2, s + k + 3),
-        memory[o[22] : o[23]].reshape(past, 1 + s + k + 3 + m),
-        memory[o[23] : o[24]].reshape(k, 3),
-        memory[o[24] : o[25]],
-        memory[o[25] : o[26]],
-        memory[o[26] : o[27]],
-        memory[o[27] : o[28]],
-        memory[o[28] : o[29]],
-        memory[o[29] : o[30]],
-        memory[o[30] : o[31]],
-        memory[o[31] : o[32]],
-        memory[o[32] : o[33]].reshape(k, unknowns + 1),
-        memory[o[33] : o[34]],
-        memory[o[34] : o[35]].reshape(2, n),
-        memory[o[35] : o[36]],
-        memory[o[36] : o[37]],
-        memory[o[37] : o[38]].reshape(2, n),
-        memory[o[38] : o[39]].reshape(RUN, 6),
-        memory[o[39] : o[40]],
-        memory[o[40] : o[41]],
-        indices[i[4] : i[5]],
-        indices[i[5] : i[6]],
-        indices[i[6] : i[7]],
-    )
+    views.stood[:] = np.inf
+    return floats, integers, views

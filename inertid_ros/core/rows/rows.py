@@ -9,9 +9,9 @@ import numpy as np
 
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.input.synchroniser import Segment
-from inertid_ros.core.records import FloatArray, IntArray, Name
+from inertid_ros.core.records import FloatArray, Name
 from inertid_ros.core.rows.advance import DIFFERENTIATED, FILTERED, INTEGRAL, INTERVAL, advance, foresee
-from inertid_ros.core.rows.memory import GAP, RESTART, Memory, make_memory, unpack
+from inertid_ros.core.rows.memory import GAP, RESTART, make_memory
 
 _ROW_RATE = 1e9 / INTERVAL
 _STAND_OUT = 4.0
@@ -97,6 +97,7 @@ class Rows:
         equation: whose rows.
         row: the newest one.
         memory: named views of all that is remembered.
+        integers: its sizes and counters.
         settling: how long a wrong sample is felt [s].
         noise_bandwidth: variance of a row for white noise of density one [Hz].
         correlation: how many rows, one a decision interval, are worth one where the noise is white.
@@ -108,8 +109,8 @@ class Rows:
         kind = {Method.FILTERED: FILTERED, Method.INTEGRAL: INTEGRAL}.get(method, DIFFERENTIATED)
         past = int(window * _ROW_RATE) + 4 if kind == INTEGRAL else 1
         self.equation = equation
-        self._memory, self._indices = make_memory(equation, joints, kind, past)
-        self.memory: Memory = unpack(self._memory, self._indices)
+        self._floats, self.integers, self.memory = make_memory(equation, joints, kind, past)
+        self._signals = equation.memory.copy()
         m = self.memory
         third = first + 2.0 * second
         traits = _find_traits(kind, filters)
@@ -122,11 +123,6 @@ class Rows:
             m.row, m.row_signals, m.row_readings, m.row_usable, m.row_motion, m.row_standing, m.row_moved, m.row_is_old
         )
         self.predicted: FloatArray = np.empty((0, len(equation.channels)))
-
-    @property
-    def indices(self) -> IntArray:
-        """Sizes and counters of the memory."""
-        return self._indices
 
     def restart(self) -> None:
         """Restart the filters at the next sample: what they remember is no longer true."""
@@ -141,17 +137,19 @@ class Rows:
 
     def advance(self, segment: Segment, start: int, is_resumed: bool) -> int:
         """Carry on to the next row, see `advance.advance`."""
-        return advance(self._memory, self._indices, segment.stamps, segment.samples, start, is_resumed, self.predicted)
+        x, at = self._signals
+        stamps, samples = segment.stamps, segment.samples
+        return advance(x, at, self._floats, self.integers, stamps, samples, start, is_resumed, self.predicted)
 
-    def foresee(self, sample: FloatArray) -> FloatArray:
-        """Predict (K,) a sample [time, positions, velocities] after the last one; changes nothing."""
-        predicted = np.empty(len(self.equation.channels))
-        foresee(self._memory, self._indices, sample, predicted)
+    def foresee(self, samples: FloatArray) -> FloatArray:
+        """Predict (N, K) samples [time, positions, velocities] after the last one; changes nothing."""
+        predicted = np.empty((len(samples), len(self.equation.channels)))
+        foresee(*self._signals, self._floats, self.integers, samples, predicted)
         return predicted
 
     def set_values(self, values: FloatArray) -> None:
         """Predict with these values (U,) of the unknowns from now on."""
-        np.multiply(self.memory.factors, values.take(self.memory.entry_unknowns), self.memory.weights)
+        np.multiply(self.memory.factors, values.take(self.equation.entry_unknowns), self.memory.weights)
 
     def forget_reach(self) -> None:
         """Forget how far the joints have come."""

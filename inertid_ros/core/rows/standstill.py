@@ -11,7 +11,17 @@ import numpy as np
 
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.rows.memory import NOISE_BLOCK, NOISE_MEANS, RUN, Memory
+from inertid_ros.core.rows.memory import (
+    CLOCK,
+    JOINTS,
+    NOISE,
+    NOISE_BLOCK,
+    NOISE_MEANS,
+    NOISE_POSITIONS,
+    NOISE_RUN,
+    RUN,
+    Memory,
+)
 
 BLOCK = 100_000_000
 """Length of a block [ns]: longer than the periods of structural vibration, short enough for several in a pause."""
@@ -27,105 +37,108 @@ UNCALIBRATED_FORCE = 0.05
 UNCALIBRATED_TORQUE = 3e-3
 """Moment noise density [Nm/sqrt(Hz)] assumed until the robot has stood still."""
 
-FREEDOM, COUNT, SPOILED, CALIBRATED = 24, 25, 26, 27
-"""Where these are in `Memory.noise`, after density, floor, squares and sum (6 each)."""
+FLOOR, POOLED, SUM, FREEDOM, COUNT, SPOILED, CALIBRATED = 6, 12, 18, 24, 25, 26, 27
+"""Where these are in `Memory.noise`, after the density: smallest densities, sums of squares and of readings (6 each),
+degrees of freedom, readings in the block, whether it is spoiled, and whether the noise was ever measured."""
 
 
-def start_noise(m: Memory, floor_force: float, floor_torque: float) -> None:
+def start_noise(memory: Memory, floor_force: float, floor_torque: float) -> None:
     """Start with nothing measured, and the smallest densities that are believed, N/sqrt(Hz) and Nm/sqrt(Hz)."""
     floor = np.repeat([floor_force**2, floor_torque**2], 3)
     uncalibrated = np.repeat([UNCALIBRATED_FORCE**2, UNCALIBRATED_TORQUE**2], 3)
-    m.noise[:] = 0.0
-    m.noise[:6], m.noise[6:12] = np.maximum(uncalibrated, floor), floor
+    memory.noise[:] = 0.0
+    memory.noise[:6], memory.noise[FLOOR:POOLED] = np.maximum(uncalibrated, floor), floor
 
 
 @compiled
-def measure_noise(m: Memory, indices: IntArray, stamp: int, q: FloatArray, readings: FloatArray) -> None:
+def measure_noise(m: FloatArray, of: IntArray, stamp: int, samples: FloatArray, index: int) -> None:
     """Take one sample of a segment."""
-    noise = m.noise
-    if m.clock[4] != 0.0:
-        end_run(m, indices)
-        indices[NOISE_BLOCK] = -1
+    noise = of[NOISE]
+    if m[of[CLOCK] + 4] != 0.0:
+        end_run(m, of)
+        of[NOISE_BLOCK] = -1
     block = stamp // BLOCK
-    if block != indices[NOISE_BLOCK]:
-        close_block(m, indices, q)
-        indices[NOISE_BLOCK] = block
+    if block != of[NOISE_BLOCK]:
+        close_block(m, of, samples, index)
+        of[NOISE_BLOCK] = block
     for i in range(6):
-        noise[18 + i] += readings[i]
-    noise[COUNT] += 1.0
+        m[noise + SUM + i] += samples[index, 1 + 2 * of[JOINTS] + i]
+    m[noise + COUNT] += 1.0
 
 
 @compiled
-def close_block(m: Memory, indices: IntArray, q: FloatArray) -> None:
-    """A new block starts at this position: keep the mean of the old one if the robot did not move in it."""
-    noise, positions = m.noise, m.noise_positions
-    usable = indices[NOISE_BLOCK] >= 0 and noise[COUNT] >= 2.0 and noise[SPOILED] == 0.0
+def close_block(m: FloatArray, of: IntArray, samples: FloatArray, index: int) -> None:
+    """A new block starts at this sample: keep the mean of the old one if the robot did not move in it."""
+    noise, begun, run_begun, n = of[NOISE], of[NOISE_POSITIONS], of[NOISE_POSITIONS] + of[JOINTS], of[JOINTS]
+    usable = of[NOISE_BLOCK] >= 0 and m[noise + COUNT] >= 2.0 and m[noise + SPOILED] == 0.0
+    usable = usable and find_farthest(m, begun, n, samples, index) < STILL
     if usable:
-        usable = farthest(q, positions[0]) < STILL
+        if of[NOISE_MEANS] == 0:
+            for joint in range(n):
+                m[run_begun + joint] = m[begun + joint]
+        usable = find_farthest(m, run_begun, n, samples, index) < 2.0 * STILL
     if usable:
-        if indices[NOISE_MEANS] == 0:
-            positions[1] = positions[0]
-        if farthest(q, positions[1]) < 2.0 * STILL:
-            for i in range(6):
-                m.noise_run[indices[NOISE_MEANS], i] = noise[18 + i] / noise[COUNT]
-            indices[NOISE_MEANS] += 1
-        else:
-            usable = False
-    if not usable or indices[NOISE_MEANS] == RUN:
-        end_run(m, indices)
-    elif indices[NOISE_MEANS] >= SHORTEST_RUN:
-        pool_run(m, indices, False)
-    noise[18:24] = 0.0
-    noise[COUNT] = noise[SPOILED] = 0.0
-    positions[0] = q
+        for i in range(6):
+            m[of[NOISE_RUN] + 6 * of[NOISE_MEANS] + i] = m[noise + SUM + i] / m[noise + COUNT]
+        of[NOISE_MEANS] += 1
+    if not usable or of[NOISE_MEANS] == RUN:
+        end_run(m, of)
+    elif of[NOISE_MEANS] >= SHORTEST_RUN:
+        pool_run(m, of, False)
+    for i in range(6):
+        m[noise + SUM + i] = 0.0
+    m[noise + COUNT] = m[noise + SPOILED] = 0.0
+    for joint in range(n):
+        m[begun + joint] = samples[index, 1 + joint]
 
 
 @compiled
-def farthest(q: FloatArray, other: FloatArray) -> float:
-    """Largest distance of two positions in one joint."""
+def find_farthest(m: FloatArray, place: int, joints: int, samples: FloatArray, index: int) -> float:
+    """Largest distance in one joint between a sample and a position that is remembered."""
     largest = 0.0
-    for joint in range(len(q)):
-        largest = max(largest, abs(q[joint] - other[joint]))
+    for joint in range(joints):
+        largest = max(largest, abs(samples[index, 1 + joint] - m[place + joint]))
     return largest
 
 
 @compiled
-def end_run(m: Memory, indices: IntArray) -> None:
+def end_run(m: FloatArray, of: IntArray) -> None:
     """Keep the variance of the run's means."""
-    if indices[NOISE_MEANS] >= SHORTEST_RUN:
-        pool_run(m, indices, True)
-        if m.noise[FREEDOM] > MEMORY:
-            m.noise[12:18] *= 0.5
-            m.noise[FREEDOM] *= 0.5
-    indices[NOISE_MEANS] = 0
+    noise = of[NOISE]
+    if of[NOISE_MEANS] >= SHORTEST_RUN:
+        pool_run(m, of, True)
+        if m[noise + FREEDOM] > MEMORY:
+            for i in range(6):
+                m[noise + POOLED + i] *= 0.5
+            m[noise + FREEDOM] *= 0.5
+    of[NOISE_MEANS] = 0
 
 
 @compiled
-def pool_run(m: Memory, indices: IntArray, is_kept: bool) -> None:
+def pool_run(m: FloatArray, of: IntArray, is_kept: bool) -> None:
     """Set the density from all runs, the present one included.
 
     A variance estimated from few means is given the larger expectation of Student's distribution.
     """
-    noise, count = m.noise, indices[NOISE_MEANS]
-    freedom = noise[FREEDOM] + count - 1.0
+    noise, run, count = of[NOISE], of[NOISE_RUN], of[NOISE_MEANS]
+    freedom = m[noise + FREEDOM] + count - 1.0
     for i in range(6):
         mean = 0.0
         for index in range(count):
-            mean += m.noise_run[index, i]
+            mean += m[run + 6 * index + i]
         mean /= count
-        squares = noise[12 + i]
+        squares = m[noise + POOLED + i]
         for index in range(count):
-            squares += (m.noise_run[index, i] - mean) ** 2
-        noise[i] = max(squares / (freedom - 2.0) * 1e-9 * BLOCK, noise[6 + i])
+            squares += (m[run + 6 * index + i] - mean) ** 2
+        m[noise + i] = max(squares / (freedom - 2.0) * 1e-9 * BLOCK, m[noise + FLOOR + i])
         if is_kept:
-            noise[12 + i] = squares
+            m[noise + POOLED + i] = squares
     if is_kept:
-        noise[FREEDOM] = freedom
-    noise[CALIBRATED] = 1.0
+        m[noise + FREEDOM] = freedom
+    m[noise + CALIBRATED] = 1.0
 
 
-@compiled
-def discard_run(memory_noise: FloatArray, indices: IntArray) -> None:
+def discard_run(memory: Memory, integers: IntArray) -> None:
     """Forget the means since the last pooling and the present block: something else than noise has happened."""
-    indices[NOISE_MEANS] = 0
-    memory_noise[SPOILED] = 1.0
+    integers[NOISE_MEANS] = 0
+    memory.noise[SPOILED] = 1.0

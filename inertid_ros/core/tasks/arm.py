@@ -27,7 +27,7 @@ from inertid_ros.core.estimation.estimate import (
 from inertid_ros.core.estimation.hypothesis import Decision
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, WeightedSolution
-from inertid_ros.core.input.inputs import ArmInput
+from inertid_ros.core.input.inputs import ArmInput, Waiting
 from inertid_ros.core.input.synchroniser import Segment
 from inertid_ros.core.records import EventKind, FloatArray, RowOutput
 from inertid_ros.core.robot.robot import Robot
@@ -117,9 +117,9 @@ class ArmTask:
         self._recorded.append((stamp, readings, predicted, usable))
         if is_paused:
             return Decision(False)
-        sample = segment.samples[position]
+        sample, joints = segment.samples[position], len(self.model.arm.joint_names)
         if self._energy is not None:
-            self._energy.take(sample, segment.joints, segment.starts_anew and position == 0)
+            self._energy.take(sample, joints, segment.starts_anew and position == 0)
         if row.is_old[0] == 0.0:
             if self._energy_rows is not None and self._fit is not None:
                 self.estimator.take(self._energy_rows.row_at(sample.item(0)), usable.min(keepdims=True))
@@ -127,7 +127,6 @@ class ArmTask:
             else:
                 self.estimator.take(row.equations, row.usable)
             if self._check is not None:
-                joints = segment.joints
                 efforts = sample[1 + 2 * joints + self._first_effort :]
                 self._check.take(sample[1 : 1 + joints], efforts[:joints], efforts[-joints:] == 0.0)
         decision = self._test(row.equations, row.usable) if row.is_old[0] == 0.0 else Decision(False)
@@ -170,9 +169,9 @@ class ArmTask:
         self._recorded = []
         return RowOutput(np.array(stamps), np.array(measured), np.array(predicted), np.array(usable) > 0.0)
 
-    def restore(self, positions: FloatArray, values: FloatArray) -> FloatArray:
-        """Readings or predictions (N, K) as the driver publishes them, at (N, n) positions."""
-        return self.input.restore(positions, values)
+    def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:
+        """Readings or predictions (N, K) of samples, as the driver publishes them."""
+        return self.input.restore(segment, values)
 
     def _summarise(self, solution: WeightedSolution, stamp: int, is_paused: bool) -> Solution:
         """What an estimate is made from."""

@@ -45,8 +45,8 @@ class Task(Protocol):
     def collect_rows(self) -> RowOutput:
         """The rows used since the last call."""
 
-    def restore(self, positions: FloatArray, values: FloatArray) -> FloatArray:
-        """Readings or predictions (N, K) as the driver publishes them, at (N, n) positions."""
+    def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:
+        """Readings or predictions (N, K) of samples, as the driver publishes them."""
 
     def estimate(self, stamp: int, is_paused: bool) -> LoadEstimate | LinksEstimate:
         """All that is known, for samples up to a stamp; changes nothing."""

@@ -12,7 +12,7 @@ from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.estimation.estimate import LoadEstimate, Mode, Solution, WristSensor, judge_load
 from inertid_ros.core.estimation.hypothesis import Decision, HypothesisEstimator
 from inertid_ros.core.estimation.states import ParameterState
-from inertid_ros.core.input.inputs import WristInput
+from inertid_ros.core.input.inputs import Waiting, WristInput
 from inertid_ros.core.input.synchroniser import Segment
 from inertid_ros.core.records import EventKind, FloatArray, RowOutput
 from inertid_ros.core.rigid_body.tool import Tool
@@ -73,14 +73,14 @@ class WristLoadTask:
             self._sign.learn(estimator.values.item(0), float(estimator.covariance()[0, 0]))
         self.rows.set_values(estimator.values)
         if not is_tracking:
-            discard_run(self._noise, self.rows.indices)
+            discard_run(self.rows.memory, self.rows.integers)
         return decision
 
     def collect_rows(self) -> RowOutput:
         """Rows of a load are not recorded."""
         return self._no_rows
 
-    def restore(self, positions: FloatArray, values: FloatArray) -> FloatArray:  # noqa: ARG002
+    def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:  # noqa: ARG002
         """Wrenches are in the driver's sign all along."""
         return values
 
