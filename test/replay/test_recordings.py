@@ -1,0 +1,79 @@
+"""Many recordings: information adds up, and processes change nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.bags import puma_messages, write_bag
+from support.chain import BAR
+
+from inertid_ros.cli.main import main
+from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.replay.combine import combine
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
+
+PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load")))
+
+
+@pytest.fixture(scope="module")
+def bags(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("bags")
+    return [write_bag(folder / f"bag_{seed}", puma_messages(5.0, seed)) for seed in range(3)]
+
+
+def replay(bags: list[Path], output: Path, processes: int) -> Outcome:
+    counted: list[int] = []
+    recordings = find_recordings(bags, PLAN)
+    outcome = replay_recordings(recordings, PLAN, output, counted.append, processes)
+    assert sum(counted) == sum(recording.messages for recording in recordings)
+    return outcome
+
+
+def test_processes_change_nothing(bags: list[Path], tmp_path: Path) -> None:
+    one, two = replay(bags, tmp_path / "one", 1), replay(bags, tmp_path / "two", 2)
+    for name in ("parameters", "covariance"):
+        first, second = (np.array(outcome.document["load"][name]) for outcome in (one, two))
+        np.testing.assert_allclose(second, first, rtol=1e-9, atol=0.0)
+    assert [recorded.directory for recorded in two.recordings] == ["001_bag_0", "002_bag_1", "003_bag_2"]
+    for recorded in two.recordings:
+        for file in ("estimate.json", "predictions.mcap", "report.html"):
+            assert (tmp_path / "two" / recorded.directory / file).is_file()
+
+
+def test_damaged_bag_is_skipped_and_reported_in_processes_too(
+    bags: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "broken.mcap"
+    broken.write_bytes(b"\x89MCAP0\r\nnothing")
+    order = [bags[0], broken, bags[1]]
+    assert main(["replay", *map(str, order), "-o", str(tmp_path / "out"), "--jobs", "2"]) == 1
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "left out" in line
+    assert "broken.mcap" in line
+    document = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    expected = replay([bags[0], bags[1]], tmp_path / "whole", 1).document["load"]
+    np.testing.assert_allclose(document["load"]["parameters"], expected["parameters"], rtol=1e-9)
+    assert [part["directory"] for part in document["recordings"]] == ["001_bag_0", "003_bag_1"]
+
+
+def test_information_matrices_add_up(bags: list[Path], tmp_path: Path) -> None:
+    outcome = replay(bags, tmp_path, 1)
+    loads = [recorded.traces.load.estimate for recorded in outcome.recordings if recorded.traces.load is not None]
+    combined = combine(outcome.recordings).load
+    assert combined is not None
+    information = [np.linalg.inv(estimate.covariance) for estimate in loads]
+    vector = sum(matrix @ estimate.values for matrix, estimate in zip(information, loads, strict=True))
+    scale = np.sqrt(np.diag(combined.covariance))
+    expected = np.linalg.inv(sum(information))
+    np.testing.assert_allclose(
+        combined.covariance / np.outer(scale, scale), expected / np.outer(scale, scale), atol=1e-6
+    )
+    np.testing.assert_allclose(combined.values / scale, expected @ vector / scale, atol=1e-4)
+    assert combined.findings == ()
+    assert np.all(np.abs(combined.values - BAR) <= 5.0 * scale)
+    single = min(estimate.covariance[0, 0] for estimate in loads)
+    assert combined.covariance[0, 0] < single

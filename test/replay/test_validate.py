@@ -1,0 +1,189 @@
+"""Frozen parameters against another recording."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.bags import (
+    joint_messages,
+    puma_messages,
+    simulated_messages,
+    text_message,
+    wrench_messages,
+    write_bag,
+)
+from support.chain import BAR, PUMA, puma_motion, push_force, simulate_puma
+
+from inertid_ros.cli.main import main
+from inertid_ros.core.rigid_body.inertial import change_frame, compose
+from inertid_ros.files.estimate import read_estimate
+from inertid_ros.files.share import share_path
+from inertid_ros.files.urdf_load import find_urdf_load
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.validate import prepare
+
+
+@pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+@pytest.fixture(scope="module")
+def estimate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("estimate")
+    bag = write_bag(folder / "bag", puma_messages(12.0))
+    parameters = str(share_path("config", "puma560.yaml"))
+    assert main(["replay", str(bag), "--params", parameters, "-o", str(folder / "out")]) == 0
+    return folder / "out"
+
+
+def validate(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main(["validate", *map(str, arguments), "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    load: dict[str, Any] = content["load"]
+    assert content["links"] is None
+    assert content["notes"] == []
+    assert content["relative_rms"] == pytest.approx(load["relative_rms"], rel=1e-12)
+    assert content["channels"] == load["channels"]
+    return load
+
+
+def test_same_load_is_predicted_to_its_noise(
+    estimate: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulator = simulate_puma(puma_motion(rounds=4), seed=7)
+    bag = write_bag(tmp_path / "bag", simulated_messages(simulator, 0.0, 8.0))
+    content = validate(capsys, estimate, bag)
+    assert content["relative_rms"] < 0.1
+    assert content["relative_rms"] < content["own_bias"]["relative_rms"]
+    assert all(abs(channel["mean"]) < 1e-9 for channel in content["channels"].values())
+    assert set(content["channels"]) == {"fx", "fy", "fz", "nx", "ny", "nz"}
+    for channel in content["channels"].values():
+        assert channel["relative_rms"] == pytest.approx(channel["rms"] / channel["measured_rms"])
+    force = [content["channels"][name] for name in ("fx", "fy", "fz")]
+    left, total = (np.sqrt(sum(entry[key] ** 2 for entry in force)) for key in ("rms", "measured_rms"))
+    assert content["force"]["relative_rms"] == pytest.approx(left / total)
+
+
+def test_another_load_is_not(estimate: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    same, other = (
+        write_bag(
+            tmp_path / name,
+            simulated_messages(simulate_puma(puma_motion(rounds=4), 7, schedule=((0.0, scale * BAR),)), 0.0, 6.0),
+        )
+        for name, scale in (("same", 1.0), ("other", 2.0))
+    )
+    left, wrong = validate(capsys, estimate, same), validate(capsys, estimate, other)
+    assert wrong["force"]["relative_rms"] == pytest.approx(0.5, abs=0.1)
+    assert left["force"]["relative_rms"] < 0.2 * wrong["force"]["relative_rms"]
+
+
+def test_tared_sensor_shows_with_the_bias_of_the_estimate_only(
+    estimate: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both are relative to the same wrench: that of the second recording less its own bias."""
+    simulator = simulate_puma(puma_motion(rounds=4), seed=7)
+    offset = np.array([0.0, 30.0, 0.0, 0.0, 0.0, 0.0])
+    wrenches = push_force(simulator.wrenches(0.0, 6.0), offset)
+    messages = [text_message(PUMA, 0), *joint_messages(simulator.joints(0.0, 6.0)), *wrench_messages(wrenches)]
+    tared = write_bag(tmp_path / "tared", sorted(messages, key=lambda message: message[2]))
+    plain = write_bag(tmp_path / "plain", simulated_messages(simulator, 0.0, 6.0))
+    before, after = validate(capsys, estimate, plain), validate(capsys, estimate, tared)
+    assert (after["bias"], after["own_bias"]["bias"]) == ("refitted", "of the estimate")
+    assert after["relative_rms"] == pytest.approx(before["relative_rms"], rel=1e-6)
+    own, was = (content["own_bias"]["channels"]["fy"] for content in (after, before))
+    assert own["measured_rms"] == after["channels"]["fy"]["measured_rms"]
+    assert own["mean"] == pytest.approx(was["mean"] + 30.0)
+    assert own["relative_rms"] == pytest.approx(30.0 / own["measured_rms"], rel=0.05)
+
+
+def test_urdf_with_half_the_load_is_worse_than_the_estimate(
+    estimate: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    center = " ".join(map(str, BAR[1:4] / BAR[0]))
+    half = f"""<link name="load"><inertial><mass value="{0.5 * BAR[0]}"/><origin xyz="{center}"/>
+    <inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="grip" type="fixed">
+    <parent link="ft_sensor"/><child link="load"/></joint></robot>"""
+    urdf = tmp_path / "robot.urdf"
+    urdf.write_text(PUMA.replace("</robot>", half))
+    bag = write_bag(tmp_path / "bag", puma_messages(6.0, seed=7))
+    content = validate(capsys, estimate, bag, "--urdf", urdf)
+    forces = simulate_puma(puma_motion(rounds=4), seed=7).wrenches(0.0, 6.0).wrenches[:, :3]
+    left = [content["urdf"]["channels"][name]["rms"] for name in ("fx", "fy", "fz")]
+    np.testing.assert_allclose(left, 0.5 * forces.std(axis=0), rtol=0.03)
+    ratio = content["relative_to_urdf"]
+    assert ratio["ratio"] == pytest.approx(content["relative_rms"] / content["urdf"]["relative_rms"])
+    fx, by_urdf = (part["channels"]["fx"]["rms"] for part in (content, content["urdf"]))
+    assert ratio["channels"]["fx"]["ratio"] == pytest.approx(fx / by_urdf)
+    assert ratio["force"]["ratio"] < 0.1
+    assert main(["validate", str(estimate), str(bag), "--urdf", str(urdf)]) == 0
+    assert "over the URDF's" in capsys.readouterr().out
+
+
+def test_table_says_what_is_fitted(estimate: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bag = write_bag(tmp_path / "bag", puma_messages(3.0))
+    content = validate(capsys, estimate, bag)
+    assert content["urdf"] is None
+    assert content["relative_to_urdf"] is None
+    assert main(["validate", str(estimate / "estimate.json"), str(bag)]) == 0
+    printed = capsys.readouterr().out
+    for text in (
+        "overall",
+        "bias refitted",
+        "bias of the estimate",
+        "a constant in each channel is fitted",
+        "nothing to compare",
+    ):
+        assert text in printed
+    assert f"{100 * content['relative_rms']:.2f} %" in printed
+
+
+def test_progress_covers_all_passes(estimate: Path, tmp_path: Path) -> None:
+    bag = write_bag(tmp_path / "bag", puma_messages(3.0))
+    comparison = prepare(read_estimate(estimate), [bag], Plan())
+    counted: list[int] = []
+    comparison.run(counted.append)
+    assert sum(counted) == comparison.messages == 2 * 2 * 600
+
+
+def test_bags_and_robots_that_cannot_be_used_are_named(
+    estimate: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without = write_bag(tmp_path / "without", puma_messages(1.0)[1:])
+    broken = tmp_path / "broken.urdf"
+    broken.write_text("<robot")
+    for arguments, expected in (
+        ([tmp_path / "nowhere"], "does not exist"),
+        ([without], "--urdf"),
+        ([without, "--urdf", broken], "XML"),
+    ):
+        capsys.readouterr()
+        assert main(["validate", str(estimate), *map(str, arguments)]) == 1
+        (line,) = capsys.readouterr().err.strip().splitlines()
+        assert expected in line
+
+
+def test_what_is_no_estimate_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for text in ("", "{}", "[]", '{"format": "inertid_ros replay", "version": 99}'):
+        (tmp_path / "estimate.json").write_text(text)
+        assert main(["validate", str(tmp_path), str(tmp_path)]) == 1
+        assert len(capsys.readouterr().err.splitlines()) == 1
+    assert main(["validate", str(tmp_path / "missing.json"), str(tmp_path)]) == 1
+
+
+def test_urdf_says_what_hangs_on_the_sensor() -> None:
+    text = """<robot name="r"><link name="ft"/><link name="grip"><inertial><mass value="2"/>
+    <origin xyz="0 0 0.1" rpy="0 0 0"/><inertia ixx="1" iyy="2" izz="3" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="j" type="fixed"><parent link="ft"/><child link="grip"/>
+    <origin xyz="0.3 0 0" rpy="0 0 1.5707963267948966"/></joint></robot>"""
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    body = compose(2.0, np.array([0.0, 0.0, 0.1]), np.diag([1.0, 2.0, 3.0]))
+    found = find_urdf_load(text, "ft")
+    assert found is not None
+    np.testing.assert_allclose(found, change_frame(body, turn, np.array([0.3, 0.0, 0.0])), atol=1e-12)
+    assert find_urdf_load(PUMA, "ft_sensor") is None
