@@ -13,13 +13,13 @@ from types import TracebackType
 from typing import NamedTuple, Protocol
 
 from rosbags.rosbag2 import Reader
+from rosbags.typesys import Stores, get_typestore
 
 from inertid_ros.bags.salvage import is_short_database, iterate_sqlite_messages, list_sqlite_topics, repair_mcap
 from inertid_ros.bags.topics import TYPES
 from inertid_ros.bags.unpacking import unpack_file, unpack_message
-from inertid_ros.core.errors import RecordingError
-from inertid_ros.files.provenance import hash_file
-from inertid_ros.replay.trace import InputFile
+from inertid_ros.core.errors import RecordingError, RobotDescriptionError
+from inertid_ros.files.provenance import InputFile, hash_file
 
 BLOCK = 2000
 """Messages that are carried through the chain at once."""
@@ -155,6 +155,17 @@ class Bag:
         for block in self.blocks([topic], 1):
             return block[0][2]
         return None
+
+    def find_description(self, topic: str) -> str:
+        """Text of the robot description that was recorded on a topic; RobotDescriptionError if there is none."""
+        kind = TYPES["robot_description"]
+        data = self.find_text(topic) if topic in self.topics and self.topics[topic].kind == kind else None
+        if data is None:
+            raise RobotDescriptionError(
+                f"bag '{self.path}' has no robot description on {topic}: name the URDF with --urdf"
+            )
+        message = get_typestore(Stores.ROS2_JAZZY).deserialize_cdr(data, kind)
+        return str(getattr(message, "data"))  # noqa: B009 - the type is made at run time
 
     def check(self, inputs: Mapping[str, str]) -> None:
         """Make sure that the topics of inputs (joint_states, wrench, …) are there and are what they should be.

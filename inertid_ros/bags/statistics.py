@@ -3,16 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.input.joint_stream import MAX_GAP
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.replay.trace import TopicStatistics
 
 _ANEW = 2
 """Samples that are left out before the third proves that time has started anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicStatistics:
+    """How a topic was stamped and recorded.
+
+    Attributes:
+        topic: its name.
+        count: messages.
+        rate: mean rate by the stamps without gaps [Hz]; 0 for less than two messages.
+        interval_deviation: standard deviation of the intervals without gaps: the jitter [s].
+        longest_gap: longest interval between two stamps [s].
+        gaps: intervals longer than 0.15 s, after which filters start anew.
+        backward: stamps not later than the one before.
+        latency: mean time of recording less stamp [s]; its difference between topics is their skew.
+        latency_deviation: standard deviation of that [s].
+    """
+
+    topic: str
+    count: int
+    rate: float
+    interval_deviation: float
+    longest_gap: float
+    gaps: int
+    backward: int
+    latency: float
+    latency_deviation: float
 
 
 class TopicWatch:

@@ -13,12 +13,11 @@ from rich.text import Text
 from inertid_ros.cli.excite_task import ExciteTask, check_density, get_wrench_noise, refuse
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.estimation.link_state import judge_links
+from inertid_ros.core.estimation.states import judge_link_parameters
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, Settings
-from inertid_ros.files.estimate_json import read_document, read_settings_of
-from inertid_ros.files.links_json import read_known_arm
+from inertid_ros.files.estimate import read_estimate
 from inertid_ros.motions.design.link_information import BASE_NOISE, LinkInformation, assume_noise
 from inertid_ros.motions.design.motion_limits import read_limits
 from inertid_ros.motions.design.reference import LINK_MOVES, Reference, make_reference
@@ -81,7 +80,7 @@ def _count_known(start: _Start, information: LinkInformation, motion: WindowedSi
     """How many base parameters will be numbers to trust."""
     counts = []
     for motions in ((motion,), reference.motions):
-        states = judge_links(start.model, start.values, information.covariance(motions))
+        states = judge_link_parameters(start.model, start.values, information.covariance(motions))
         counts.append(sum(state == "known" for state, wanted in zip(states, information.wanted, strict=True) if wanted))
     total = int(information.wanted.sum())
     return f"{counts[0]} of {total} will be known, with the {reference.name} {counts[1]} (if the URDF is about right)"
@@ -90,10 +89,9 @@ def _count_known(start: _Start, information: LinkInformation, motion: WindowedSi
 def _begin(robot: Robot, options: argparse.Namespace) -> _Start:
     if options.start is not None:
         refuse(options, ("source", "joints"), "links and --start, which says it")
-        document = read_document(options.start)
-        settings = read_settings_of(document)
-        known = read_known_arm(document, robot, settings)
-        return _Start(settings, known.model, known.values, known.covariance)
+        saved = read_estimate(options.start)
+        settings, known = saved.need_settings(), saved.need_links()
+        return _Start(settings, known.make_model(robot, settings), known.values, known.covariance)
     links = dataclasses.replace(LinksSettings(), source=options.source or "effort")
     settings = dataclasses.replace(Settings(), gravity=options.gravity, links=links)
     joints = options.joints or [name for name in robot.joint_names if name not in robot.mimics]

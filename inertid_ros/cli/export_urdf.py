@@ -13,12 +13,17 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "export-urdf",
         help="write an identified arm as a URDF",
-        description="Write what an estimate.json says of the links into the URDF it was made with. Only <inertial> and "
+        description="Write what an estimate says of the links into the URDF it was made with. Only <inertial> and "
         "<dynamics> change; every link is a body that can exist, and the file predicts the torques of the estimate, "
         "which is checked. What URDF has no element for (rotor inertia, offsets) is printed.",
         allow_abbrev=False,
     )
-    parser.add_argument("estimate", type=Path, metavar="ESTIMATE", help="estimate.json, or the directory it is in")
+    parser.add_argument(
+        "estimate",
+        type=Path,
+        metavar="ESTIMATE",
+        help="estimate.json, the directory it is in, or the YAML file of ~/save",
+    )
     parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: as in the replay)")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", required=True, help="where to write")
     parser.set_defaults(run=run)
@@ -28,15 +33,14 @@ def run(options: argparse.Namespace) -> int:
     """Export; 0 if the file was written."""
     from inertid_ros.cli.replay import one_line
     from inertid_ros.core.errors import InertidError
-    from inertid_ros.files.estimate_json import read_document
+    from inertid_ros.files.estimate import read_estimate
     from inertid_ros.files.export_urdf import export_urdf, read_links
     from inertid_ros.files.urdf import find_urdf, write_urdf
 
-    path = options.estimate / "estimate.json" if options.estimate.is_dir() else options.estimate
     try:
-        document = read_document(path)
-        bodies, joints = read_links(document)
-        source = find_urdf(document, options.urdf)
+        saved = read_estimate(options.estimate)
+        bodies, joints = read_links(saved.need_links())
+        source = find_urdf(saved, options.urdf)
         exported = export_urdf(source.text, bodies, joints)
         write_urdf(options.output, exported.text, source.encoding)
     except InertidError as error:

@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     """Print what is identifiable; 0 if everything went well, 1 if something is wrong."""
     from inertid_ros.core.equations.identifiability import find_identifiable
     from inertid_ros.core.errors import InertidError
-    from inertid_ros.files.estimate_json import format_json
+    from inertid_ros.files.document import format_json
 
     try:
         arm = _read_arm(options)

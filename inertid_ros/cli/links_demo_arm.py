@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.equations.model import LinkModel
-from inertid_ros.core.link_chain import LinkChain
 from inertid_ros.core.records import FloatArray, JointBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
@@ -42,9 +42,9 @@ class DemoArm:
         """Set it up."""
         robot = Robot.from_urdf(read_urdf("ddarm"))
         settings = read_settings(PARAMETER_FILE)
-        chain = LinkChain(robot, settings)
+        chain = Chain(robot, settings, Target.LINKS)
         nothing = np.zeros((1, len(robot.joint_names)))
-        chain.push_joints(JointBlock(robot.joint_names, np.array([1]), nothing, nothing, nothing))
+        chain.push(JointBlock(robot.joint_names, np.array([1]), nothing, nothing, nothing))
         assert chain.model is not None
         combination = chain.model.base.combination[:, chain.model.unknowns.inertial]
         return cls(robot, settings, chain.model, combination @ paper_ddarm_links(links_of(robot)).ravel())
@@ -70,7 +70,7 @@ class TorqueComparison:
         """Learn nothing from now on."""
         self._arm = arm
         self._values = (arm.model.prior, identified)
-        self._chains: list[LinkChain] = []
+        self._chains: list[Chain] = []
         self._rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
 
     def take(self, blocks: list[JointBlock]) -> None:
@@ -79,16 +79,16 @@ class TorqueComparison:
             if not self._chains:
                 self._chains = [self._make_chain(values, block) for values in self._values]
             for chain in self._chains:
-                chain.push_joints(block)
+                chain.push(block)
         outputs = [chain.process() for chain in self._chains]
         if outputs and outputs[0] is not None and outputs[1] is not None:
-            usable = outputs[0].row_usable.all(axis=1)
-            modelled, identified = (output.row_predicted[usable] for output in outputs if output is not None)
-            self._rows.append((outputs[0].row_measured[usable], modelled, identified))
+            usable = outputs[0].rows.usable.all(axis=1)
+            modelled, identified = (output.rows.predicted[usable] for output in outputs if output is not None)
+            self._rows.append((outputs[0].rows.measured[usable], modelled, identified))
 
-    def _make_chain(self, values: FloatArray, block: JointBlock) -> LinkChain:
-        chain = LinkChain(self._arm.robot, self._arm.settings)
-        chain.push_joints(block.take(slice(0, 1)))
+    def _make_chain(self, values: FloatArray, block: JointBlock) -> Chain:
+        chain = Chain(self._arm.robot, self._arm.settings, Target.LINKS)
+        chain.push(block.take(slice(0, 1)))
         chain.freeze(values)
         return chain
 

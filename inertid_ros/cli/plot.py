@@ -38,21 +38,17 @@ def _resolution(text: str) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from inertid_ros.files.estimate_json import read_document
-    from inertid_ros.report.plot import read_any_estimate, write_png
-    from inertid_ros.report.plot_links import read_plotted_links, write_links_png
+    from inertid_ros.files.estimate import read_estimate
+    from inertid_ros.report.plot import write_png
+    from inertid_ros.report.plot_links import write_links_png
 
     try:
-        is_saved = options.estimate.suffix in (".yaml", ".yml")
-        content = {} if is_saved else read_document(options.estimate).content
-        has_links = content.get("links") is not None
-        has_load = not has_links or content.get("load") is not None
-        if has_load:
-            write_png(read_any_estimate(options.estimate), options.png, options.dpi)
-        if has_links:
+        saved = read_estimate(options.estimate)
+        if saved.load is not None or saved.links is None:
+            write_png(saved.need_load(), options.png, options.dpi)
+        if saved.links is not None:
             beside = options.png.with_name(f"{options.png.stem}_links{options.png.suffix}")
-            path = beside if has_load else options.png
-            write_links_png(read_plotted_links(read_document(options.estimate)), path, options.dpi)
+            write_links_png(saved.links, options.png if saved.load is None else beside, options.dpi)
     except InertidError as error:
         print(f"inertid plot: {error}", file=sys.stderr)
         return 1

@@ -49,7 +49,7 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what the poses tell; 0 if everything went well, 1 if something is wrong."""
     from inertid_ros.core.errors import InertidError
-    from inertid_ros.files.estimate_json import format_json
+    from inertid_ros.files.document import format_json
     from inertid_ros.files.static_poses import write_static_file
     from inertid_ros.replay.reactions import find_reactions
 

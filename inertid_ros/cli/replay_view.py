@@ -29,7 +29,7 @@ def print_outcome(outcome: Outcome, output: Path) -> None:
         _print_load(console, outcome.document)
     if outcome.document["links"] is not None:
         _print_links(console, outcome.document["links"])
-    for item in {item.code: item for summary in outcome.summaries for item in summary.health}.values():
+    for item in {item.code: item for part in outcome.recordings for item in part.traces.health}.values():
         if item.level != "info":
             detail = f"{item.detail}; {format_count(item.count)}" if item.detail else format_count(item.count)
             console.print(f"{item.level}: {item.source}: {item.message} ({detail}); {item.remedy}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from inertid_ros.cli.replay import add_remap, add_span, one_line, read_description, read_span
 
 if TYPE_CHECKING:
+    from inertid_ros.files.estimate import SavedEstimate
     from inertid_ros.replay.plan import Plan
 
 
@@ -40,12 +41,13 @@ def run(options: argparse.Namespace) -> int:
     """Validate; 0 if everything went well, 1 if something is wrong."""
     from inertid_ros.cli.progress_bar import ProgressBar
     from inertid_ros.core.errors import InertidError
-    from inertid_ros.files.estimate_json import format_json
+    from inertid_ros.files.document import format_json
+    from inertid_ros.files.estimate import read_estimate
     from inertid_ros.replay.validate import prepare
 
-    path = options.estimate / "estimate.json" if options.estimate.is_dir() else options.estimate
     try:
-        comparison = prepare(path, options.bags, _make_plan(options, path))
+        saved = read_estimate(options.estimate)
+        comparison = prepare(saved, options.bags, _make_plan(options, saved))
         with ProgressBar("predicting", comparison.messages) as progress:
             validation = comparison.run(progress.advance)
     except InertidError as error:
@@ -60,16 +62,14 @@ def run(options: argparse.Namespace) -> int:
     return 1 if validation.notes else 0
 
 
-def _make_plan(options: argparse.Namespace, path: Path) -> Plan:
+def _make_plan(options: argparse.Namespace, saved: SavedEstimate) -> Plan:
     """Settings and topics of the replay, unless the options name others."""
     from inertid_ros.bags.topics import Topics
-    from inertid_ros.files.estimate_json import read_document, read_settings_of, read_topics_of
     from inertid_ros.files.parameters import read_settings
     from inertid_ros.replay.plan import Plan
 
-    document = read_document(path)
-    settings = read_settings_of(document) if options.params is None else read_settings(options.params)
-    topics = Topics.from_remappings(options.remap) if options.remap else read_topics_of(document)
+    settings = saved.need_settings() if options.params is None else read_settings(options.params)
+    topics = Topics.from_remappings(options.remap) if options.remap else Topics(**saved.topics)
     urdf = options.urdf or (Path(settings.urdf) if settings.urdf else None)
     start, end = read_span(options)
     return Plan(settings=settings, topics=topics, description=read_description(urdf), start=start, end=end)

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     from inertid_ros.bags.bag import Bag
     from inertid_ros.cli.progress_bar import ProgressBar
     from inertid_ros.core.errors import InertidError
-    from inertid_ros.files.estimate_json import format_json
+    from inertid_ros.files.document import format_json
     from inertid_ros.replay.weigh import weigh
 
     try:

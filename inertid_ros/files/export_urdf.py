@@ -13,12 +13,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.errors import FileFormatError, NotIdentifiedError, RobotDescriptionError
+from inertid_ros.core.errors import NotIdentifiedError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, decompose, is_feasible, to_pinocchio
+from inertid_ros.core.rigid_body.inertial import decompose, is_feasible, to_pinocchio
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.files.document import Section
+from inertid_ros.files.estimate import SavedLinks
 from inertid_ros.files.urdf_load import read_inertial
 from inertid_ros.files.urdf_text import UrdfText, make_tag
 
@@ -55,23 +55,9 @@ class ExportedUrdf:
     notes: tuple[str, ...]
 
 
-def read_links(document: Section) -> tuple[dict[str, FloatArray], dict[str, JointDynamics]]:
-    """Bodies by link and dynamics by joint of an estimate.json.
-
-    Raises:
-        FileFormatError: if it holds no links.
-    """
-    if not isinstance(document.content.get("links"), dict):
-        raise FileFormatError(f"{document.where} holds no links: replay with estimators: [links]")
-    links = document.section("links")
-    parameters, joints = links.section("parameters"), links.section("joints")
-    bodies = {name: parameters.named_numbers(name, PARAMETER_NAMES) for name in parameters.content}
-    dynamics = {}
-    for name in joints.content:
-        entries = joints.section(name).content
-        known = [key for key in JointDynamics.__slots__ if entries.get(key) is not None]
-        dynamics[name] = JointDynamics(**dict(zip(known, joints.named_numbers(name, known).tolist(), strict=True)))
-    return bodies, dynamics
+def read_links(links: SavedLinks) -> tuple[dict[str, FloatArray], dict[str, JointDynamics]]:
+    """Bodies by link and dynamics by joint of an estimate."""
+    return links.bodies, {name: JointDynamics(**found) for name, found in links.joints.items()}
 
 
 def export_urdf(text: str, bodies: Mapping[str, FloatArray], joints: Mapping[str, JointDynamics]) -> ExportedUrdf:

@@ -8,7 +8,7 @@ from typing import Any
 
 from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.settings.settings import Settings, iterate_settings
-from inertid_ros.files.document import read_yaml
+from inertid_ros.files.document import read_mapping
 
 NODE = "inertid"
 _OF_ROS = ("use_sim_time", "qos_overrides", "start_type_description_service")
@@ -23,7 +23,7 @@ def read_settings(path: Path) -> Settings:
         SettingError: if a parameter is unknown or has a value that cannot be used.
     """
     found: dict[str, Any] = {}
-    nodes = dict(_iterate_nodes("", read_yaml(path).content))
+    nodes = dict(_iterate_nodes("", read_mapping(path).content))
     matching = [parameters for node, parameters in nodes.items() if node.rsplit("/", 1)[-1] in ("**", "*", NODE)]
     if not matching:
         known = ", ".join(nodes) or "none"

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from inertid_ros import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file that was read, and the SHA-256 of its content."""
+
+    path: str
+    sha256: str
 
 
 def hash_text(text: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.static.baseline import StaticWrench
-from inertid_ros.files.document import read_yaml, write_yaml
+from inertid_ros.files.document import read_mapping, write_yaml
 
 _COMMENT = (
     "What a base sensor read at rest, pose by pose along a path: joint positions [rad or m],\n"
@@ -35,7 +35,7 @@ def read_static_file(path: Path) -> StaticWrench:
         FileAccessError: if the file cannot be read.
         FileFormatError: if it holds no such poses.
     """
-    content = read_yaml(path)
+    content = read_mapping(path)
     joints = content.value("joints", list)
     count = len(content.value("positions", list))
     if count < 2 or not all(isinstance(name, str) for name in joints):

@@ -10,10 +10,8 @@ from pathlib import Path
 
 from inertid_ros.bags.bag import Bag
 from inertid_ros.core.errors import FileAccessError, RobotDescriptionError
-from inertid_ros.files.document import Section
-from inertid_ros.files.estimate_json import read_settings_of, read_topics_of
+from inertid_ros.files.estimate import SavedEstimate
 from inertid_ros.files.provenance import hash_text
-from inertid_ros.replay.replay import find_description
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _DECLARATION = re.compile(rb"""^<\?xml[^>]*encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
@@ -28,16 +26,17 @@ class UrdfFile:
     notes: tuple[str, ...] = ()
 
 
-def find_urdf(document: Section, path: Path | None) -> UrdfFile:
-    """Read the URDF of an estimate.json: the one named, that of its settings, or that of its first bag.
+def find_urdf(saved: SavedEstimate, path: Path | None) -> UrdfFile:
+    """Read the URDF of an estimate: the one named, that of its settings, or that of its first bag.
 
     Raises:
         FileAccessError: if it cannot be read.
         RobotDescriptionError: if there is none.
     """
-    named = path or (Path(urdf) if (urdf := read_settings_of(document).urdf) else None)
-    found = _read_from_bag(document) if named is None else read_urdf(named)
-    if hash_text(found.text.replace("\r\n", "\n")) == document.value("urdf_sha256", str):
+    of_settings = "" if saved.settings is None else saved.settings.urdf
+    named = path or (Path(of_settings) if of_settings else None)
+    found = _read_from_bag(saved) if named is None else read_urdf(named)
+    if hash_text(found.text.replace("\r\n", "\n")) == saved.urdf_sha256:
         return found
     return UrdfFile(found.text, found.encoding, ("the estimate was made with another text of the URDF",))
 
@@ -76,10 +75,8 @@ def write_urdf(path: Path, text: str, encoding: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _read_from_bag(document: Section) -> UrdfFile:
-    recordings = document.value("recordings", list)
-    inputs = recordings[0].get("inputs", []) if recordings else []
-    if not inputs:
+def _read_from_bag(saved: SavedEstimate) -> UrdfFile:
+    if not saved.inputs:
         raise RobotDescriptionError("the estimate names neither a URDF nor a bag: name the URDF with --urdf")
-    with Bag(Path(inputs[0]["path"])) as bag:
-        return UrdfFile(find_description(bag, read_topics_of(document)), "utf-8")
+    with Bag(saved.inputs[0]) as bag:
+        return UrdfFile(bag.find_description(saved.topics["robot_description"]), "utf-8")

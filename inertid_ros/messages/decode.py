@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
+from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.messages.cdr_layout import Layout, LayoutError, Records, learn_joint_state, learn_wrench_stamped, stack
 
 Deserialise = Callable[[bytes], Any]
@@ -56,17 +56,25 @@ class StreamDecoder(Generic[Block]):
         if self._layout is not None:
             self._run.append(data)
 
-    def add_all(self, messages: Sequence[bytes]) -> None:
-        """Take serialised messages; those that all look alike are compared at once."""
+    def add_all(self, messages: Sequence[bytes]) -> BoolArray:
+        """Take serialised messages; those that all look alike are compared at once.
+
+        Returns:
+            (N,) which of them could be read: each of these gives one sample, in their order.
+        """
         self._end_run()
         layout = self._layouts.get(len(messages[0])) if messages else None
         records = None if layout is None else layout.view_all(messages)
         if layout is not None and records is not None:
             self._layout = layout
             self._blocks.append(self._from_records(layout, records))
-            return
+            return np.ones(len(messages), dtype=bool)
+        is_read = []
         for data in messages:
+            before = self.undecodable
             self.add(data)
+            is_read.append(self.undecodable == before)
+        return np.array(is_read, dtype=bool)
 
     def take(self) -> list[Block]:
         """Return what was added since the last call."""

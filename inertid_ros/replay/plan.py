@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from inertid_ros.bags.bag import BLOCK
 from inertid_ros.bags.topics import Topics
+from inertid_ros.core.chain import Target
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import Settings
 
@@ -24,9 +25,8 @@ class Plan:
         topics: names of the inputs.
         description: text of the URDF; empty to take it from the bag.
         settings_sha256: of the parameter file; empty if there is none.
-        frozen: [phi (10), bias (6)] of a load in the driver's sign to predict with instead of learning, or None.
-        frozen_links: (U,) base parameters of the arm to predict with instead of learning, or None; links.joints must
-            name the joints then.
+        frozen: what to predict with instead of learning: [phi (10), bias (6)] of a load in the driver's sign, and (U,)
+            base parameters of an arm, for which links.joints must name the joints.
         start, end: which part of each bag is replayed [s since its first message].
         block_size: messages that are carried through the chain at once.
     """
@@ -35,34 +35,28 @@ class Plan:
     topics: Topics = field(default_factory=Topics)
     description: str = ""
     settings_sha256: str = ""
-    frozen: FloatArray | None = None
-    frozen_links: FloatArray | None = None
+    frozen: Mapping[Target, FloatArray] = field(default_factory=dict)
     start: float = 0.0
     end: float = math.inf
     block_size: int = BLOCK
 
     @property
+    def targets(self) -> tuple[Target, ...]:
+        """What is identified."""
+        return tuple(target for target in Target if target.value in self.settings.estimators)
+
+    @property
     def inputs(self) -> dict[str, str]:
         """Topics that are needed, by what they are to the node, in the order in which their messages are taken."""
-        wanted = {"joint_states": True, "wrench": self.has_load, "base_wrench": self.has_base_sensor}
+        settings, targets = self.settings, self.targets
+        wanted = {
+            "joint_states": True,
+            "wrench": Target.LOAD in targets and settings.load.source != "effort",
+            "base_wrench": Target.LINKS in targets and settings.links.source != "effort",
+        }
         return {role: getattr(self.topics, role) for role, is_wanted in wanted.items() if is_wanted}
 
     @property
     def is_whole(self) -> bool:
         """Whether bags are replayed from beginning to end."""
         return self.start <= 0.0 and math.isinf(self.end)
-
-    @property
-    def has_load(self) -> bool:
-        """Whether a load is identified."""
-        return "load" in self.settings.estimators
-
-    @property
-    def has_links(self) -> bool:
-        """Whether links are identified."""
-        return "links" in self.settings.estimators
-
-    @property
-    def has_base_sensor(self) -> bool:
-        """Whether links are identified by a sensor under the base."""
-        return self.has_links and self.settings.links.source != "effort"

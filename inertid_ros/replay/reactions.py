@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rosbags.typesys import Stores, get_typestore
 
 from inertid_ros.bags.bag import Bag
-from inertid_ros.bags.topics import TYPES, Topics
+from inertid_ros.bags.topics import Topics
 from inertid_ros.core.errors import RecordingError, SettingError
+from inertid_ros.core.records import WrenchBlock
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
@@ -27,8 +27,7 @@ from inertid_ros.core.static.reactions import (
     suggest_pose,
 )
 from inertid_ros.core.static.rest_poses import RestPoseFinder, RestPoses
-from inertid_ros.messages.decode import joint_decoder, wrench_decoder
-from inertid_ros.replay.replay import find_description
+from inertid_ros.replay.inputs import Inputs
 
 SMALLEST_DEVIATION = np.repeat([0.01, 0.001], 3)
 """Of a mean over 0.1 s, N and Nm: less noise than that is not believed."""
@@ -128,7 +127,7 @@ def find_reactions(paths: Sequence[Path], plan: ReactionPlan) -> Reactions:
     if len(plan.gravities) not in (0, 1, len(paths)):
         raise SettingError("--gravity", plan.gravities, f"one for all bags, or one for each of the {len(paths)}")
     with Bag(paths[0]) as bag:
-        robot = Robot.from_urdf(plan.description or find_description(bag, plan.topics))
+        robot = Robot.from_urdf(plan.description or bag.find_description(plan.topics.robot_description))
     notes: list[str] = []
     found: list[tuple[tuple[str, ...], RestPoses]] = []
     for path in paths:
@@ -165,28 +164,25 @@ def find_reactions(paths: Sequence[Path], plan: ReactionPlan) -> Reactions:
 
 def _find_poses(bag: Bag, plan: ReactionPlan, robot: Robot) -> tuple[tuple[str, ...], RestPoses]:
     """Joints of a bag, and the poses in which they rest."""
-    store = get_typestore(Stores.ROS2_JAZZY)
-    joints = joint_decoder(lambda data: store.deserialize_cdr(data, TYPES["joint_states"]))
-    wrenches = wrench_decoder(lambda data: store.deserialize_cdr(data, TYPES["base_wrench"]))
     names = plan.settings.links.joints or [name for name in robot.joint_names if name not in robot.mimics]
     finder = RestPoseFinder(names, SMALLEST_DEVIATION)
     expected = plan.settings.links.base_frame or robot.frame_names[0]
-    topics = plan.topics
-    for block in bag.blocks((topics.joint_states, topics.base_wrench)):
-        for source, _, data in block:
-            (joints if source.topic == topics.joint_states else wrenches).add(data)
-        for joint_block in joints.take():
-            finder.take_joints(joint_block)
-        for wrench_block in wrenches.take():
-            if wrench_block.frame != expected and wrench_block.frame in robot.frame_names:
-                raise RecordingError(
-                    f"bag '{bag.path}': wrenches are in frame '{wrench_block.frame}', not in '{expected}': "
-                    f"set links.base_frame to '{wrench_block.frame}'"
-                )
-            finder.take_wrenches(wrench_block)
+
+    def take_wrenches(block: WrenchBlock) -> None:
+        if block.frame != expected and block.frame in robot.frame_names:
+            raise RecordingError(
+                f"bag '{bag.path}': wrenches are in frame '{block.frame}', not in '{expected}': "
+                f"set links.base_frame to '{block.frame}'"
+            )
+        finder.take_wrenches(block)
+
+    topics = {"joint_states": plan.topics.joint_states, "base_wrench": plan.topics.base_wrench}
+    inputs = Inputs(topics, {"joint_states": [finder.take_joints], "base_wrench": [take_wrenches]})
+    for messages in bag.blocks(inputs.names):
+        inputs.feed(messages)
     if not finder.joint_names:
         raise RecordingError(
-            f"bag '{bag.path}': {topics.joint_states} has none of the joints {', '.join(names)}: check --urdf"
+            f"bag '{bag.path}': {plan.topics.joint_states} has none of the joints {', '.join(names)}: check --urdf"
         )
     return finder.joint_names, finder.find()
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,12 @@ from inertid_ros.bags.mcap_writer import McapWriter
 from inertid_ros.bags.prediction_sink import Sink
 from inertid_ros.core.errors import FileAccessError, InertidError, RecordingError
 from inertid_ros.core.input.timestamps import CONTINUITY
-from inertid_ros.core.load_chain import LoadEstimate
-from inertid_ros.files.estimate_json import make_document, write_json
+from inertid_ros.files.document import make_directory
+from inertid_ros.files.estimate_writer import write_estimate
+from inertid_ros.replay.combine import Recorded, combine
+from inertid_ros.replay.document import make_document
 from inertid_ros.replay.plan import Plan, Progress
 from inertid_ros.replay.replay import replay_bags
-from inertid_ros.replay.summary import LinkSummary, Summary, combine_estimates, combine_links
 from inertid_ros.replay.trace import Traces
 
 _POLL = 0.2
@@ -45,12 +46,12 @@ class Outcome:
     """What came of a run.
 
     Attributes:
-        summaries: of the recordings that could be used.
+        recordings: those that could be used.
         document: what estimate.json holds.
         trouble: what went wrong, a line each; empty if nothing did.
     """
 
-    summaries: tuple[Summary, ...]
+    recordings: tuple[Recorded, ...]
     document: dict[str, Any]
     trouble: tuple[str, ...]
 
@@ -91,35 +92,19 @@ def replay_recordings(
     count = min(len(tasks), processes or os.cpu_count() or 1)
     run = _run_here if count == 1 else _run_in_processes
     results = run(tasks, plan, output, progress, count)
-    summaries = [result for result in results if isinstance(result, Summary)]
+    used = [result for result in results if isinstance(result, Recorded)]
     errors = [result for result in results if isinstance(result, InertidError)]
-    if not summaries:
+    if not used:
         raise errors[0]
-    trouble = [note for summary in summaries for note in summary.notes] + [f"left out: {error}" for error in errors]
-    load, links, contradictions = _combine(summaries)
-    trouble += contradictions
-    document = make_document(load, links, summaries, trouble, plan.topics)
-    trouble += _attempt_to_write(lambda: write_json(output / "estimate.json", document))
-    return Outcome(tuple(summaries), document, tuple(trouble))
+    found = combine(used)
+    trouble = [note for recorded in used for note in recorded.traces.either.notes]
+    trouble += [f"left out: {error}" for error in errors] + list(found.trouble)
+    document = make_document(found, used, trouble, plan.topics)
+    trouble += _attempt_to_write(lambda: write_estimate(output / "estimate.json", document))
+    return Outcome(tuple(used), document, tuple(trouble))
 
 
-def _combine(summaries: Sequence[Summary]) -> tuple[LoadEstimate | None, LinkSummary | None, list[str]]:
-    """What all recordings tell of load and links, and where they contradict each other."""
-    loads = [summary.load for summary in summaries if summary.load is not None]
-    arms = [summary.links for summary in summaries if summary.links is not None]
-    trouble = []
-    load, contradiction = combine_estimates(loads) if loads else (None, "")
-    if contradiction:
-        trouble.append(contradiction)
-    try:
-        links = combine_links(arms) if arms else None
-    except RecordingError as error:
-        trouble.append(str(error))
-        links = arms[-1]
-    return load, links, trouble
-
-
-def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, progress: Progress) -> Summary:
+def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, progress: Progress) -> Recorded:
     """Replay one recording and write its files into `output`/`name`.
 
     Raises:
@@ -143,31 +128,16 @@ def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, 
     finally:
         failures += _close(writers)
     failures += _write_report(traces, directory / "report.html")
-    summary = Summary.from_traces(traces, name)
-    summary = replace(summary, notes=summary.notes + tuple(failures))
+    recorded = Recorded(name, traces.without_signals().note(failures))
     if name:
-        load = None if summary.load is None else summary.load.estimate
-        document = make_document(load, summary.links, [summary], summary.notes, plan.topics)
-        failures = _attempt_to_write(lambda: write_json(directory / "estimate.json", document))
-        summary = replace(summary, notes=summary.notes + tuple(failures))
-    return summary
-
-
-def make_directory(path: Path) -> None:
-    """Make a directory that can be written to; FileAccessError if that cannot be."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        probe = path / f".probe.{os.getpid()}"
-        probe.write_bytes(b"")
-        probe.unlink()
-    except OSError as error:
-        raise FileAccessError(
-            f"directory '{path}' cannot be written to: {error.strerror}; name another one with -o"
-        ) from None
+        document = make_document(combine([recorded]), [recorded], recorded.traces.either.notes, plan.topics)
+        failures = _attempt_to_write(lambda: write_estimate(directory / "estimate.json", document))
+        recorded = Recorded(name, recorded.traces.note(failures))
+    return recorded
 
 
 _Task = tuple[Recording, str]
-_Result = Summary | InertidError
+_Result = Recorded | InertidError
 
 
 def _run_here(tasks: Sequence[_Task], plan: Plan, output: Path, progress: Progress, _: int) -> list[_Result]:

@@ -3,76 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import compress, groupby
-from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from rosbags.typesys import Stores, get_typestore
-
-from inertid_ros.bags.bag import Bag, RawMessage
+from inertid_ros.bags.bag import Bag
 from inertid_ros.bags.prediction_sink import Sink
-from inertid_ros.bags.statistics import TopicWatch, find_disorder
-from inertid_ros.bags.topics import TYPES, Topics
-from inertid_ros.core.errors import (
-    FileAccessError,
-    InertidError,
-    RecordingError,
-    RobotDescriptionError,
-    SettingError,
-)
-from inertid_ros.core.diagnosis import HealthItem
-from inertid_ros.core.records import JointBlock, WrenchBlock
+from inertid_ros.bags.statistics import find_disorder
+from inertid_ros.core.chain import Target
+from inertid_ros.core.errors import InertidError, RecordingError, RobotDescriptionError
+from inertid_ros.core.records import JointBlock
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.files.provenance import hash_text, list_versions
+from inertid_ros.files.provenance import InputFile, hash_text, list_versions
 from inertid_ros.messages.cdr_layout import LayoutError, learn_wrench_stamped
-from inertid_ros.messages.decode import Block, StreamDecoder, joint_decoder, wrench_decoder
-from inertid_ros.replay.link_replay import LinkReplay
-from inertid_ros.replay.load_replay import LoadReplay
+from inertid_ros.replay.inputs import Inputs, Taker
 from inertid_ros.replay.plan import Plan, Progress
-from inertid_ros.replay.trace import InputFile, Origin, Trace, Traces, unite_health
-
-
-class _Input:
-    """A topic that is read: its decoder, how it was stamped, and where its samples go."""
-
-    def __init__(self, role: str, topic: str, takers: Sequence[Callable[[Any], None]]) -> None:
-        store = get_typestore(Stores.ROS2_JAZZY)
-        make: Callable[..., StreamDecoder[Any]] = joint_decoder if role == "joint_states" else wrench_decoder
-        self.decoder = make(lambda data: store.deserialize_cdr(data, TYPES[role]))
-        self.watch = TopicWatch(topic)
-        self._takers = takers
-        self._last_stamp = 0
-
-    def push(self, blocks: Sequence[JointBlock | WrenchBlock]) -> None:
-        """Hand samples on."""
-        for block in blocks:
-            for take in self._takers:
-                take(block)
-
-    def decode(self, messages: list[bytes]) -> list[Any]:
-        """Blocks of messages; those of several publishers, which differ in length, one after the other."""
-        return _decode(self.decoder, messages)
-
-    def look_at(self, blocks: Sequence[JointBlock | WrenchBlock], times: list[int]) -> None:
-        """Count samples with the times of their recording [ns]."""
-        stamps = [block.stamps for block in blocks]
-        if sum(map(len, stamps)) == len(times) and times:
-            self.watch.take(np.concatenate(stamps), np.array(times))
-
-    def goes_back(self, blocks: Sequence[JointBlock | WrenchBlock]) -> bool:
-        """Whether stamps are earlier than one before; remembers the last one."""
-        if not blocks:
-            return False
-        before, self._last_stamp = self._last_stamp, int(blocks[-1].stamps[-1])
-        firsts = np.array([block.stamps[0] for block in blocks])
-        within = any(bool((block.stamps[1:] < block.stamps[:-1]).any()) for block in blocks)
-        return within or bool(firsts.min() < before)
+from inertid_ros.replay.target_replay import TargetReplay
+from inertid_ros.replay.trace import LinkTrace, LoadTrace, Origin, Traces, unite_health
 
 
 class Replay:
-    """Carries bags, one after the other, through the chains of the estimators.
+    """Carries bags, one after the other, through the chains of all that is identified.
 
     Attributes:
         trouble: what went wrong on the way, a line each.
@@ -84,45 +33,36 @@ class Replay:
         Raises:
             RobotDescriptionError, RecordingError: if there is none, or none that can be used.
             SettingError: if settings do not fit together.
+            FileAccessError, FileFormatError: if a file that the settings name cannot be used.
         """
         self._plan = plan
-        if plan.has_load and plan.settings.load.source == "effort":
-            raise SettingError("load.source", "effort", "wrench; a load by efforts is found by inertid weigh")
         first.check(plan.inputs)
-        self._description = plan.description or find_description(first, plan.topics)
+        self._description = plan.description or first.find_description(plan.topics.robot_description)
         robot = Robot.from_urdf(self._description)
-        self._load, self._links = self._make_parts(robot, first)
+        frame = plan.settings.load.sensor_frame
+        if "wrench" in plan.inputs and not frame:
+            frame = _find_frame(first, plan.topics.wrench)
+        self._parts = [TargetReplay(plan, robot, target, frame) for target in plan.targets]
         self.trouble: list[str] = []
-        self._parts = [part for part in (self._load, self._links) if part is not None]
-        self._inputs = {topic: _Input(role, topic, self._find_takers(role)) for role, topic in plan.inputs.items()}
+        takers = {role: self._find_takers(role) for role in plan.inputs}
+        self._inputs = Inputs(plan.inputs, takers)
         self._files: list[InputFile] = []
         self._robot_joints = set(robot.joint_names)
         self._seen_joints: set[str] = set()
 
-    def _make_parts(self, robot: Robot, first: Bag) -> tuple[LoadReplay | None, LinkReplay | None]:
-        plan = self._plan
-        load = None
-        if plan.has_load:
-            frame = plan.settings.load.sensor_frame or _find_frame(first, plan.topics)
-            load = LoadReplay(plan, robot, frame)
-        return load, LinkReplay(plan, robot) if plan.has_links else None
-
-    def _find_takers(self, role: str) -> list[Callable[[Any], None]]:
+    def _find_takers(self, role: str) -> list[Taker]:
         if role == "joint_states":
             return [self._note_joints, *(part.push_joints for part in self._parts)]
-        part, name = (self._load, "push_wrenches") if role == "wrench" else (self._links, "push_base_wrenches")
-        return [getattr(part, name)]
+        target = Target.LOAD if role == "wrench" else Target.LINKS
+        return [part.push_wrenches for part in self._parts if part.target is target]
 
     def _note_joints(self, block: JointBlock) -> None:
         self._seen_joints.update(block.names)
 
     def write_to(self, sink: Sink) -> None:
         """Write predictions there from now on."""
-        try:
-            for part in self._parts:
-                part.write_to(sink)
-        except FileAccessError as error:
-            self.trouble.append(f"predictions are incomplete: {error}")
+        for part in self._parts:
+            part.write_to(sink)
 
     def run(self, bag: Bag, progress: Progress) -> None:
         """Carry one open bag through the chains.
@@ -133,39 +73,16 @@ class Replay:
         plan = self._plan
         bag.check(plan.inputs)
         self._files += bag.list_inputs()
-        for source in self._inputs.values():
-            source.watch.start_recording()
+        self._inputs.start_recording()
         read = 0
-        for block in bag.blocks(self._inputs, plan.block_size, plan.start, plan.end):
-            self._feed(block)
+        for block in bag.blocks(self._inputs.names, plan.block_size, plan.start, plan.end):
+            self._inputs.feed(block)
             read += len(block)
             progress(len(block))
         self.trouble += bag.trouble
-        expected = bag.count(self._inputs)
+        expected = bag.count(self._inputs.names)
         if plan.is_whole and not bag.trouble and read < expected:
             self.trouble.append(f"bag '{bag.path}' is damaged: it has {read} of {expected} messages")
-
-    def _feed(self, block: list[RawMessage]) -> None:
-        """Carry a block of messages through the chains.
-
-        Joint states go first, so that the wrenches among them find those around. Where time goes back within the
-        block, that would forget the wrenches from before: there, messages are taken in their order.
-        """
-        sources, times, data = zip(*block, strict=True)
-        topics = [source.topic for source in sources]
-        decoded = {}
-        goes_back = False
-        for topic, source in self._inputs.items():
-            is_of_topic = [name == topic for name in topics]
-            decoded[topic] = source.decode(list(compress(data, is_of_topic)))
-            source.look_at(decoded[topic], list(compress(times, is_of_topic)))
-            goes_back |= source.goes_back(decoded[topic])
-        if goes_back:
-            for topic, run in groupby(zip(topics, data, strict=True), key=itemgetter(0)):
-                self._inputs[topic].push(self._inputs[topic].decode([message for _, message in run]))
-            return
-        for topic, source in self._inputs.items():
-            source.push(decoded[topic])
 
     def finish(self) -> Traces:
         """All that is known at the end.
@@ -173,39 +90,26 @@ class Replay:
         Raises:
             RecordingError: if nothing at all could be used; it says why.
         """
-        topics = tuple(source.watch.summarise() for source in self._inputs.values())
-        for source, topic in zip(self._inputs.values(), topics, strict=True):
-            if source.decoder.undecodable:
-                self.trouble.append(
-                    f"{source.decoder.undecodable} messages of {topic.topic} cannot be decoded: left out"
-                )
-        stamps = [part.stamps for part in self._parts]
-        failures = [
-            f"no {'wrench' if part is self._load else 'sample of the arm'} could be used: {self._explain(part)}"
-            for part, (_, last) in zip(self._parts, stamps, strict=True)
-            if last == 0
-        ]
-        if len(failures) == len(self._parts):
+        self.trouble += self._inputs.list_undecodable()
+        used = [part for part in self._parts if part.stamps[1]]
+        failures = [f"no {part.what} could be used: {self._explain(part)}" for part in self._parts if part not in used]
+        if not used:
             raise RecordingError("; ".join(failures))
         self._check_robot()
         self.trouble += find_disorder(unite_health(part.chain.health for part in self._parts))
         for part in self._parts:
             self.trouble += part.list_trouble()
-        used = [pair for pair in stamps if pair[1]]
-        origin = self._make_origin(min(first for first, _ in used), max(last for _, last in used))
-        shared = Trace(0.0, topics, (), (*self.trouble, *failures), self._plan.settings, origin)
-        load, links = self._load, self._links
-        return Traces(
-            None if load is None or not load.stamps[1] else load.finish(shared),
-            None if links is None or not links.stamps[1] else links.finish(shared),
-        )
+        firsts, lasts = zip(*(part.stamps for part in used), strict=True)
+        origin = self._make_origin(min(firsts), max(lasts))
+        traces = [part.finish(self._inputs.summarise(), (*self.trouble, *failures), origin) for part in used]
+        load = next((trace for trace in traces if isinstance(trace, LoadTrace)), None)
+        return Traces(load, next((trace for trace in traces if isinstance(trace, LinkTrace)), None))
 
-    def _explain(self, part: LoadReplay | LinkReplay) -> str:
+    def _explain(self, part: TargetReplay) -> str:
         """Why nothing could be used."""
-        health: tuple[HealthItem, ...] = part.chain.health
-        reasons = [f"{item.source}: {item.message} ({item.detail}): {item.remedy}" for item in health]
+        reasons = [f"{item.source}: {item.message} ({item.detail}): {item.remedy}" for item in part.chain.health]
         where = "" if self._plan.is_whole else f" between {self._plan.start:g} and {self._plan.end:g} s"
-        topics = [source.watch.summarise() for source in self._inputs.values()]
+        topics = self._inputs.summarise()
         empty = [f"{topic.topic} has no message{where}" for topic in topics if topic.count == 0]
         return "; ".join(self.trouble + empty + reasons) or part.nothing
 
@@ -261,33 +165,12 @@ def replay_bags(paths: Sequence[Path], plan: Plan, make_sink: Callable[[], Sink 
     return replay.finish()
 
 
-def find_description(bag: Bag, topics: Topics) -> str:
-    """Text of the robot description in a bag; RobotDescriptionError if there is none."""
-    info = bag.topics.get(topics.robot_description)
-    data = bag.find_text(topics.robot_description) if info and info.kind == TYPES["robot_description"] else None
-    if data is None:
-        raise RobotDescriptionError(
-            f"bag '{bag.path}' has no robot description on {topics.robot_description}: name the URDF with --urdf"
-        )
-    message = get_typestore(Stores.ROS2_JAZZY).deserialize_cdr(data, TYPES["robot_description"])
-    return str(getattr(message, "data"))  # noqa: B009 - the type is made at run time
-
-
-def _find_frame(bag: Bag, topics: Topics) -> str:
+def _find_frame(bag: Bag, topic: str) -> str:
     """The frame_id of the first wrench."""
-    data = bag.find_text(topics.wrench)
+    data = bag.find_text(topic)
     if data is None:
-        raise RecordingError(f"bag '{bag.path}' has no message on {topics.wrench}: record the wrench")
+        raise RecordingError(f"bag '{bag.path}' has no message on {topic}: record the wrench")
     try:
         return learn_wrench_stamped(data).strings[0]
     except LayoutError as error:
-        raise RecordingError(f"bag '{bag.path}': the first message on {topics.wrench} is unreadable: {error}") from None
-
-
-def _decode(decoder: StreamDecoder[Block], messages: list[bytes]) -> list[Block]:
-    """Blocks of the messages of one topic; those of several publishers, which differ in length, one after the other."""
-    lengths = dict.fromkeys(map(len, messages))
-    for length in lengths:
-        alike = messages if len(lengths) == 1 else [message for message in messages if len(message) == length]
-        decoder.add_all(alike)
-    return decoder.take()
+        raise RecordingError(f"bag '{bag.path}': the first message on {topic} is unreadable: {error}") from None

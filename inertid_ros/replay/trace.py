@@ -2,66 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inertid_ros.core.estimation.link_estimator import LinkEstimator
-from inertid_ros.core.estimation.link_records import LinkEstimate
+from inertid_ros.bags.statistics import TopicStatistics
 from inertid_ros.core.diagnosis import HealthItem
-from inertid_ros.core.load_chain import LoadEstimate
-from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, Mode
+from inertid_ros.core.estimation.link_estimator import LinkEstimator
+from inertid_ros.core.estimation.states import ParameterState
+from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.provenance import InputFile
+from inertid_ros.replay.residuals import Channels, Prediction
 
-STATES = ("not excited yet", "uncertain", "known")
+STATES = tuple(state.value for state in reversed(ParameterState))
 """What the numbers in `Convergence.states` mean."""
 
-MODES = ("waiting", "free", "disturbed", "contact", "paused")
+MODES = tuple(mode.value for mode in Mode)
 """What the numbers in `Convergence.modes` mean."""
+
+AnyEstimate = TypeVar("AnyEstimate", LoadEstimate, LinksEstimate)
 
 
 @dataclass(frozen=True, slots=True)
 class Convergence:
-    """Estimates at a fixed spacing of data time, K of them.
-
-    Attributes:
-        times: (K,) seconds since the start.
-        parameters: (K, 10) of the load.
-        deviations: (K, 10) their standard deviations.
-        states: (K, 10) indices into STATES.
-        bias: (K, 6) of the sensor, in the driver's sign.
-        bias_deviations: (K, 6).
-        modes: (K,) indices into MODES.
-    """
-
-    times: FloatArray
-    parameters: FloatArray
-    deviations: FloatArray
-    states: NDArray[np.int8]
-    bias: FloatArray
-    bias_deviations: FloatArray
-    modes: NDArray[np.int8]
-
-
-@dataclass(frozen=True, slots=True)
-class LinkConvergence:
-    """Estimates of an arm's U base parameters at a fixed spacing of data time, K of them.
+    """Estimates of U parameters at a fixed spacing of data time, K of them.
 
     Attributes:
         times: (K,) seconds since the start.
         values: (K, U).
         deviations: (K, U) their standard deviations.
         states: (K, U) indices into STATES.
+        modes: (K,) indices into MODES.
+        bias, bias_deviations: (K, 6) of a wrist sensor, in the driver's sign; (K, 0) where there is none.
     """
 
     times: FloatArray
     values: FloatArray
     deviations: FloatArray
     states: NDArray[np.int8]
+    modes: NDArray[np.int8]
+    bias: FloatArray
+    bias_deviations: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +71,7 @@ class SignalTrace:
         times: (B,) beginning of each bucket, seconds since the start.
         bucket_width: seconds.
         measured, predicted, residual: one envelope each.
+        by_urdf: what the URDF alone predicts; None where that is not known.
     """
 
     times: FloatArray
@@ -91,39 +79,16 @@ class SignalTrace:
     measured: Envelope
     predicted: Envelope
     residual: Envelope
+    by_urdf: Envelope | None
 
 
 @dataclass(frozen=True, slots=True)
 class TraceEvent:
-    """Something that happened to the load: seconds since the start, kind and words of `core.load_estimator.Event`."""
+    """Something that happened to the load: seconds since the start, kind and words of `core.records.Event`."""
 
     time: float
     kind: str
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class ResidualStatistics:
-    """Sums over all samples that could be paired.
-
-    Attributes:
-        counts: (C,) how many samples of each channel.
-        mean, rms, largest: (C,) of the residual; `largest` of its absolute value.
-        measured_rms: (C,) of what was measured; of a wrench less the bias of the final estimate's sensor.
-        relative_rms: (C,) rms of the residual over `measured_rms`.
-    """
-
-    counts: IntArray
-    mean: FloatArray
-    rms: FloatArray
-    largest: FloatArray
-    measured_rms: FloatArray
-    relative_rms: FloatArray
-
-    @property
-    def count(self) -> int:
-        """Samples of the channel that has most."""
-        return int(self.counts.max(initial=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,41 +120,6 @@ class Histogram:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicStatistics:
-    """How a topic was stamped and recorded.
-
-    Attributes:
-        topic: its name.
-        count: messages.
-        rate: mean rate by the stamps without gaps [Hz]; 0 for less than two messages.
-        interval_deviation: standard deviation of the intervals without gaps: the jitter [s].
-        longest_gap: longest interval between two stamps [s].
-        gaps: intervals longer than 0.15 s, after which filters start anew.
-        backward: stamps not later than the one before.
-        latency: mean time of recording less stamp [s]; its difference between topics is their skew.
-        latency_deviation: standard deviation of that [s].
-    """
-
-    topic: str
-    count: int
-    rate: float
-    interval_deviation: float
-    longest_gap: float
-    gaps: int
-    backward: int
-    latency: float
-    latency_deviation: float
-
-
-@dataclass(frozen=True, slots=True)
-class InputFile:
-    """A file that was read, and what it held."""
-
-    path: str
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
 class Origin:
     """Where the numbers come from.
 
@@ -210,14 +140,20 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
-    """What is kept of a replay, whatever was identified.
+class Trace(Generic[AnyEstimate]):
+    """All that is kept of identifying a load or an arm, with C channels.
 
     Times are seconds of data since the first sample used; where stamps jump (the next bag, a clock that was set), a
     second passes on this axis. `notes` says what else went wrong, a line each: a damaged bag, a skipped topic.
 
     Attributes:
         duration: seconds on that axis.
+        channels, units: (C,) what is measured: components of a wrench, or efforts of joints.
+        joint_names: (n,) of the joints that matter: those that move the sensor, or those of the arm.
+        excitation: (n,) how far each has moved, from its lowest to its highest position [rad or m].
+        signals: measured and predicted, the latter by what was known before the sample.
+        events: what happened to the load.
+        online: how well the channels were predicted on the way.
     """
 
     duration: float
@@ -226,68 +162,41 @@ class Trace:
     notes: tuple[str, ...]
     settings: Settings
     origin: Origin
-
-
-@dataclass(frozen=True, slots=True)
-class LoadTrace(Trace):
-    """All that is kept of identifying a load.
-
-    Attributes:
-        sensor_frame: of everything.
-        joint_names: of the joints that move the sensor.
-    """
-
-    sensor_frame: str
+    channels: tuple[str, ...]
+    units: tuple[str, ...]
     joint_names: tuple[str, ...]
+    excitation: FloatArray
     convergence: Convergence
-    wrenches: SignalTrace
+    signals: SignalTrace
     events: tuple[TraceEvent, ...]
-    statistics: ResidualStatistics
+    online: Prediction
     spectrum: Spectrum
     histogram: Histogram
-    estimate: LoadEstimate
-    tool: Tool | None
+    estimate: AnyEstimate
+
+    @property
+    def groups(self) -> Channels:
+        """The channels in groups with one unit."""
+        return Channels.of(self.channels, self.units)
+
+
+class LoadTrace(Trace[LoadEstimate]):
+    """All that is kept of identifying a load."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class LinkFit:
-    """How well an arm is predicted by some parameters.
+class LinkTrace(Trace[LinksEstimate]):
+    """All that is kept of identifying an arm.
 
     Attributes:
-        rows: filtered on both sides, as the fit is judged: the number people quote.
-        samples: as measured.
-    """
-
-    rows: ResidualStatistics
-    samples: ResidualStatistics
-
-
-@dataclass(frozen=True, slots=True)
-class LinkTrace(Trace):
-    """All that is kept of identifying the links of an arm with K channels.
-
-    Attributes:
-        channels, units: (K,) what is measured: efforts, or components of the base wrench.
-        travel: (n,) how far each joint has moved, from its lowest to its highest position [rad or m].
-        signals: measured, predicted and residual, as they were known at the time.
-        by_urdf: what the URDF alone predicts, in the buckets of `signals`.
-        online: how well the channels were predicted on the way.
-        urdf: how well the URDF alone predicts them.
-        parameters: (F,) the full set, in which every link is a body that can exist.
+        urdf: how well the URDF alone predicts the channels.
+        parameters: (F,) feasible completion of the standard parameters.
         estimator: the information, to be added to that of other recordings.
     """
 
-    channels: tuple[str, ...]
-    units: tuple[str, ...]
-    travel: FloatArray
-    convergence: LinkConvergence
-    signals: SignalTrace
-    by_urdf: Envelope
-    online: LinkFit
-    urdf: LinkFit
-    spectrum: Spectrum
-    histogram: Histogram
-    estimate: LinkEstimate
+    urdf: Prediction
     parameters: FloatArray
     estimator: LinkEstimator
 
@@ -299,7 +208,7 @@ class Traces(NamedTuple):
     links: LinkTrace | None
 
     @property
-    def either(self) -> Trace:
+    def either(self) -> Trace[Any]:
         """One of them, for what they share."""
         trace = self.load or self.links
         assert trace is not None
@@ -310,7 +219,37 @@ class Traces(NamedTuple):
         """What was wrong with the input; what both estimators found is listed once."""
         return unite_health(trace.health for trace in self if trace is not None)
 
+    @property
+    def duration(self) -> float:
+        """Seconds of the longer one."""
+        return max(trace.duration for trace in self if trace is not None)
+
+    def note(self, lines: Sequence[str]) -> Traces:
+        """The same with more notes."""
+        notes = (*self.either.notes, *lines)
+        return self._map(lambda trace: dataclasses.replace(trace, notes=notes))
+
+    def without_signals(self) -> Traces:
+        """The same without what only a report draws, for the sum of many recordings."""
+        return self._map(_drop_signals)
+
+    def _map(self, change: Callable[[Any], Any]) -> Traces:
+        return Traces(*(None if trace is None else change(trace) for trace in (self.load, self.links)))
+
 
 def unite_health(parts: Iterable[Sequence[HealthItem]]) -> tuple[HealthItem, ...]:
     """What was wrong by several accounts, each kind once."""
     return tuple({(item.source, item.code): item for part in parts for item in part}.values())
+
+
+def _drop_signals(trace: Trace[Any]) -> Trace[Any]:
+    empty = np.empty((0, 0))
+    nothing = Envelope(empty, empty)
+    numbers = np.empty((0, 0), dtype=np.int8)
+    return dataclasses.replace(
+        trace,
+        convergence=Convergence(empty.ravel(), empty, empty, numbers, numbers.ravel(), empty, empty),
+        signals=SignalTrace(empty.ravel(), trace.signals.bucket_width, nothing, nothing, nothing, None),
+        spectrum=Spectrum(empty.ravel(), empty, 0),
+        histogram=Histogram(empty, empty.astype(np.int64)),
+    )

@@ -11,21 +11,30 @@ from typing import Any
 import numpy as np
 
 from inertid_ros.bags.bag import Bag
+from inertid_ros.core.chain import Target
 from inertid_ros.core.errors import FileFormatError, InertidError
-from inertid_ros.core.estimation.load_trial import LOAD
+from inertid_ros.core.estimation.estimate import Sign
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.files.document import Section
-from inertid_ros.files.estimate_json import read_document, read_unknowns
-from inertid_ros.files.links_json import channels_of, read_known_arm
-from inertid_ros.files.residual_json import Channels, compare, find_overall, list_residual
+from inertid_ros.files.estimate import SavedEstimate
 from inertid_ros.files.urdf_load import find_urdf_load
 from inertid_ros.replay.plan import Plan, Progress
 from inertid_ros.replay.recordings import find_recordings
-from inertid_ros.replay.replay import find_description, replay_bags
-from inertid_ros.replay.trace import LinkFit, LoadTrace, ResidualStatistics, Traces
+from inertid_ros.replay.replay import replay_bags
+from inertid_ros.replay.residuals import (
+    Channels,
+    Prediction,
+    ResidualStatistics,
+    compare,
+    find_overall,
+    list_residual,
+)
+from inertid_ros.replay.trace import LoadTrace, Traces
 
+LOAD = len(PARAMETER_NAMES)
+"""Unknowns of a load; the bias follows."""
 REFITTED, OWN = "refitted", "of the estimate"
 """Where the bias comes from."""
 
@@ -71,8 +80,8 @@ class LinkValidation:
     """
 
     channels: Channels
-    estimate: LinkFit
-    urdf: LinkFit
+    estimate: Prediction
+    urdf: Prediction
 
     def list_all(self) -> dict[str, Any]:
         """All numbers, for JSON."""
@@ -131,7 +140,7 @@ class Comparison:
     def messages(self) -> int:
         """How many `run` will read: two passes over the bags for each prediction of a load, one for an arm."""
         once = sum(recording.messages for recording in find_recordings(self.bags, self.plan))
-        return once * (1 if self.plan.frozen is None else 2 if self.by_urdf is None else 4)
+        return once * (1 if Target.LOAD not in self.plan.frozen else 2 if self.by_urdf is None else 4)
 
     def run(self, progress: Progress) -> Validation:
         """Predict; `progress` is told of every block.
@@ -141,27 +150,25 @@ class Comparison:
         """
         first = self._predict(self.plan, progress)
         links = first.links
-        arm = None if links is None else LinkValidation(channels_of(links), links.online, links.urdf)
+        arm = None if links is None else LinkValidation(links.groups, links.online, links.urdf)
         load = None if first.load is None else self._validate_load(first.load, progress)
         return Validation(load, arm, first.either.notes)
 
     def _validate_load(self, first: LoadTrace, progress: Progress) -> LoadValidation:
-        assert self.plan.frozen is not None
-        fitted = self._predict_load(_shift(self.plan.frozen, first), progress)
+        fitted = self._predict_load(_shift(self.plan.frozen[Target.LOAD], first), progress).online.samples
         urdf = None
         if self.by_urdf is not None:
             shifted = _shift(self.by_urdf, self._predict_load(self.by_urdf, progress))
-            urdf = self._predict_load(shifted, progress).statistics
-        size = fitted.statistics.measured_rms
+            urdf = self._predict_load(shifted, progress).online.samples
         return LoadValidation(
-            estimate=fitted.statistics,
-            own_bias=_relate(first.statistics, size),
-            urdf=None if urdf is None else _relate(urdf, size),
+            estimate=fitted,
+            own_bias=_relate(first.online.samples, fitted.measured_rms),
+            urdf=None if urdf is None else _relate(urdf, fitted.measured_rms),
         )
 
     def _predict_load(self, unknowns: FloatArray, progress: Progress) -> LoadTrace:
         alone = dataclasses.replace(self.plan.settings, estimators=["load"])
-        traces = self._predict(dataclasses.replace(self.plan, settings=alone, frozen=unknowns), progress)
+        traces = self._predict(dataclasses.replace(self.plan, settings=alone, frozen={Target.LOAD: unknowns}), progress)
         assert traces.load is not None
         return traces.load
 
@@ -169,48 +176,52 @@ class Comparison:
         return replay_bags(self.bags, plan, lambda: None, progress)
 
 
-def prepare(path: Path, bags: Sequence[Path], plan: Plan) -> Comparison:
-    """Read the estimate of a replay, to compare its predictions with other bags.
+def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Comparison:
+    """Take an estimate, to compare its predictions with other bags.
 
     Args:
-        path: an estimate.json.
+        saved: the estimate.
         bags: the recording to predict.
         plan: with the settings and topics to use; its description may be empty.
 
     Raises:
         InertidError: if the estimate or the robot description cannot be used.
     """
-    document = read_document(path)
     plan = dataclasses.replace(plan, description=_find_description(bags, plan))
     robot = Robot.from_urdf(plan.description)
-    estimators = [name for name in ("load", "links") if document.content.get(name) is not None]
+    estimators = [name for name in ("load", "links") if getattr(saved, name) is not None]
     if not estimators:
-        raise FileFormatError(f"{document.where} has neither a load nor links: replay anew")
-    plan = dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, estimators=estimators))
-    if "links" in estimators:
-        arm = read_known_arm(document, robot, plan.settings)
-        joints = plan.settings.links.joints or list(arm.model.arm.joint_names)
-        links = dataclasses.replace(plan.settings.links, joints=joints)
-        plan = dataclasses.replace(
-            plan, settings=dataclasses.replace(plan.settings, links=links), frozen_links=arm.values
-        )
+        raise FileFormatError(f"{saved.where} has neither a load nor links: replay again")
+    settings: Settings = dataclasses.replace(plan.settings, estimators=estimators)
+    frozen: dict[Target, FloatArray] = {}
+    if saved.links is not None:
+        model = saved.links.make_model(robot, settings)
+        joints = settings.links.joints or list(model.arm.joint_names)
+        settings = dataclasses.replace(settings, links=dataclasses.replace(settings.links, joints=joints))
+        frozen[Target.LINKS] = saved.links.values
     by_urdf = None
-    if "load" in estimators:
-        plan, by_urdf = _freeze_load(plan, document)
-    return Comparison(tuple(bags), plan, by_urdf)
+    if saved.load is not None:
+        frozen[Target.LOAD], sign = _list_unknowns(saved), _find_sign(saved)
+        frame = saved.load.frame
+        load = dataclasses.replace(settings.load, sensor_frame=frame, tool_file="")
+        settings = dataclasses.replace(settings, load=load)
+        hung = find_urdf_load(plan.description, frame)
+        by_urdf = None if hung is None else np.concatenate((sign * hung, frozen[Target.LOAD][LOAD:]))
+    return Comparison(tuple(bags), dataclasses.replace(plan, settings=settings, frozen=frozen), by_urdf)
 
 
-def _freeze_load(plan: Plan, document: Section) -> tuple[Plan, FloatArray | None]:
-    """The plan with the load of a file, and the same unknowns with the URDF's load, if it has one."""
-    unknowns = read_unknowns(document)
-    section = document.section("load")
-    frame = section.value("sensor_frame", str)
-    load = dataclasses.replace(plan.settings.load, sensor_frame=frame, tool_file="")
-    settings: Settings = dataclasses.replace(plan.settings, load=load)
-    hung = find_urdf_load(plan.description, frame)
-    sign = -1.0 if section.value("wrench_sign", object) == "on_sensor" else 1.0
-    by_urdf = None if hung is None else np.concatenate((sign * hung, unknowns[LOAD:]))
-    return dataclasses.replace(plan, settings=settings, frozen=unknowns), by_urdf
+def _list_unknowns(saved: SavedEstimate) -> FloatArray:
+    """What to predict wrenches with: [phi (10), bias (6)] of load and tool together, in the driver's own sign."""
+    load = saved.need_load()
+    if load.sensor is None:
+        raise FileFormatError(f"{saved.where} has a load by efforts, which has no wrench to predict: use inertid weigh")
+    carried = load.values if load.tool is None else load.values + load.tool.phi
+    return np.concatenate((_find_sign(saved) * carried, load.sensor.bias))
+
+
+def _find_sign(saved: SavedEstimate) -> float:
+    sensor = saved.need_load().sensor
+    return 1.0 if sensor is None or sensor.sign is None else Sign(sensor.sign).factor
 
 
 def _find_description(bags: Sequence[Path], plan: Plan) -> str:
@@ -221,7 +232,7 @@ def _find_description(bags: Sequence[Path], plan: Plan) -> str:
     for path in bags:
         try:
             with Bag(path) as bag:
-                return find_description(bag, plan.topics)
+                return bag.find_description(plan.topics.robot_description)
         except InertidError as error:  # noqa: PERF203 - once a bag
             errors.append(error)
     raise errors[0]
@@ -229,7 +240,7 @@ def _find_description(bags: Sequence[Path], plan: Plan) -> str:
 
 def _shift(unknowns: FloatArray, trace: LoadTrace) -> FloatArray:
     """The same with the bias that leaves a residual of mean zero."""
-    return np.concatenate((unknowns[:LOAD], unknowns[LOAD:] + trace.statistics.mean))
+    return np.concatenate((unknowns[:LOAD], unknowns[LOAD:] + trace.online.samples.mean))
 
 
 def _relate(statistics: ResidualStatistics, size: FloatArray) -> ResidualStatistics:

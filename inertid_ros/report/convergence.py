@@ -51,7 +51,7 @@ def _draw_parameter(figure: go.Figure, trace: LoadTrace, index: int, row: int, c
         figure,
         (row, column),
         record.times,
-        record.parameters[:, index],
+        record.values[:, index],
         record.deviations[:, index],
         record.states[:, index] > STATES.index("not excited yet"),
         PARAMETER_UNITS[index],
@@ -165,5 +165,5 @@ def _title(trace: LoadTrace, index: int) -> str:
     if state == "not excited yet":
         return f"<b>{PARAMETER_NAMES[index]}</b>  {state}"
     deviation = float(np.sqrt(trace.estimate.covariance[index, index]))
-    number = format_estimate(float(trace.estimate.parameters[index]), deviation)
+    number = format_estimate(float(trace.estimate.values[index]), deviation)
     return f"<b>{PARAMETER_NAMES[index]}</b>  {number} ({state})"

@@ -10,7 +10,7 @@ from inertid_ros.report.drawing import MOST_EVENTS
 from inertid_ros.report.link_convergence import draw_link_states, iterate_convergence
 from inertid_ros.report.markup import Html, element
 from inertid_ros.report.signal_sections import show_figure, show_residual
-from inertid_ros.report.signal_view import view_links
+from inertid_ros.report.signal_view import view_channels
 from inertid_ros.report.signals import draw_signals
 from inertid_ros.report.tables import iterate_captions
 
@@ -28,7 +28,7 @@ _URDF = (
 def iterate_link_sections(trace: LinkTrace) -> Iterator[tuple[str, Iterable[Html]]]:
     """Walk over the sections on links, by name."""
     yield "links", _show_links(trace)
-    if not int(trace.estimate.rows.max(initial=0)):
+    if not trace.estimate.rows:
         return
     yield (
         "link-convergence",
@@ -38,7 +38,7 @@ def iterate_link_sections(trace: LinkTrace) -> Iterator[tuple[str, Iterable[Html
         ),
     )
     yield "link-excitation", (show_figure(draw_link_states(trace), "plot-link-states", _STATES),)
-    view = view_links(trace)
+    view = view_channels(trace)
     decimation = " ".join(iterate_captions(view, trace.online.samples.count, MOST_EVENTS))
     yield "effort", (show_figure(draw_signals(view), "plot-efforts", f"{_URDF} {decimation}"),)
     yield "effort-residual", (link_tables.list_fit(trace), *show_residual(view, decimation, "plot-effort"))

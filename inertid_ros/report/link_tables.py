@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.files.links_json import describe_fit, name_drives, name_links
+from inertid_ros.files.estimate_writer import name_drives, name_links
 from inertid_ros.replay.trace import LinkTrace
+from inertid_ros.report.link_verdict import describe_fit
 from inertid_ros.report.markup import Html, badge, element, table
 from inertid_ros.report.tables import BADGES
 from inertid_ros.text.numbers import PARAMETER_UNITS, format_estimate
@@ -61,7 +62,7 @@ def list_drives(trace: LinkTrace) -> Html:
 
 def list_fit(trace: LinkTrace) -> Html:
     """What is left of each channel."""
-    fit, online, urdf = describe_fit(trace.estimate), trace.online.samples, trace.urdf.rows
+    fit, online, urdf = describe_fit(trace), trace.online.samples, trace.urdf.rows
     rows = [
         (
             name,

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from inertid_ros.files.links_json import channels_of, describe_fit
-from inertid_ros.files.residual_json import list_residual
+from inertid_ros.replay.residuals import ResidualStatistics, list_residual
 from inertid_ros.replay.trace import LinkTrace
 from inertid_ros.report.verdict import Grade, Sentence, Verdict, join_words, judge_input
 
@@ -23,7 +22,7 @@ _LEAST_KNOWN = 0.3
 def judge_arm(trace: LinkTrace) -> Verdict:
     """Say what can be believed of the links."""
     troubles = tuple(judge_input(trace))
-    if int(trace.estimate.rows.max(initial=0)) == 0:
+    if trace.estimate.rows == 0:
         why = "No sample could be used, so there is nothing to judge."
         return Verdict("bad", "Nothing was identified.", (Sentence("bad", "Links", why), *troubles))
     fit, parameters = _judge_fit(trace), _judge_parameters(trace)
@@ -41,16 +40,21 @@ def judge_arm(trace: LinkTrace) -> Verdict:
 
 def find_fit(trace: LinkTrace) -> tuple[float, float]:
     """What is left of the filtered rows, relative to rms: by the estimate, and by the URDF alone."""
-    channels = channels_of(trace)
-    found = list_residual(describe_fit(trace.estimate), channels)["relative_rms"]
-    return found, list_residual(trace.urdf.rows, channels)["relative_rms"]
+    found = list_residual(describe_fit(trace), trace.groups)["relative_rms"]
+    return found, list_residual(trace.urdf.rows, trace.groups)["relative_rms"]
+
+
+def describe_fit(trace: LinkTrace) -> ResidualStatistics:
+    """What the estimate leaves of its own rows."""
+    assert trace.estimate.fit is not None
+    return ResidualStatistics.of_fit(trace.estimate.fit)
 
 
 def find_unmoved(trace: LinkTrace) -> list[str]:
     """Joints that have not moved, or so little that it could be noise."""
     arm = trace.estimate.model.arm
     least = np.where(arm.is_angle, _LEAST_ANGLE, _LEAST_LENGTH)
-    return [name for name, moved in zip(arm.joint_names, trace.travel >= least, strict=True) if not moved]
+    return [name for name, moved in zip(arm.joint_names, trace.excitation >= least, strict=True) if not moved]
 
 
 def _count_known(trace: LinkTrace) -> str:
@@ -70,7 +74,7 @@ def _name_channels(trace: LinkTrace) -> str:
 
 def _judge_fit(trace: LinkTrace) -> Sentence:
     found, urdf = find_fit(trace)
-    relative = describe_fit(trace.estimate).relative_rms
+    relative = describe_fit(trace).relative_rms
     worst = int(relative.argmax())
     detail = f"worst is {trace.channels[worst]} with {100.0 * relative[worst]:.1f} %"
     text = f"{_say_fit(trace)}; {detail}."

@@ -8,8 +8,8 @@ from pathlib import Path
 from plotly.offline import get_plotlyjs
 
 from inertid_ros import __version__
+from inertid_ros.files.document import write_whole
 from inertid_ros.files.known_body import find_body, inertia_is_known
-from inertid_ros.files.whole_file import write_whole
 from inertid_ros.replay.trace import LoadTrace, Traces
 from inertid_ros.report import tables
 from inertid_ros.report.body_view import draw_body
@@ -20,7 +20,7 @@ from inertid_ros.report.link_sections import iterate_link_sections
 from inertid_ros.report.link_verdict import judge_arm
 from inertid_ros.report.markup import Html, badge, element, put, table
 from inertid_ros.report.signal_sections import show_figure, show_residual
-from inertid_ros.report.signal_view import view_load
+from inertid_ros.report.signal_view import view_channels, view_load
 from inertid_ros.report.signals import draw_signals
 from inertid_ros.report.style import PRINT_SCRIPT, STYLE
 from inertid_ros.report.verdict import Verdict, judge
@@ -88,7 +88,7 @@ def make_page(traces: Traces) -> str:
 def _find_title(traces: Traces) -> str:
     parts = []
     if traces.load is not None:
-        parts.append(f"Load on {traces.load.sensor_frame}")
+        parts.append(f"Load on {traces.load.estimate.frame}")
     if traces.links is not None:
         names = traces.links.estimate.model.arm.link_names
         parts.append(f"links {names[0]} to {names[-1]}")
@@ -133,15 +133,15 @@ def _iterate_load(trace: LoadTrace) -> Iterator[tuple[str, Iterable[Html]]]:
             tables.list_events(trace),
         ),
     )
-    view = view_load(trace)
-    decimation = " ".join(tables.iterate_captions(view, trace.statistics.count, MOST_EVENTS))
+    view = view_channels(trace) if trace.estimate.sensor is None else view_load(trace)
+    decimation = " ".join(tables.iterate_captions(view, trace.online.samples.count, MOST_EVENTS))
     yield "wrench", (show_figure(draw_signals(view), "plot-wrenches", decimation),)
     yield "residual", (tables.list_sensor(trace), *show_residual(view, decimation, "plot"))
 
 
 def _show_load(trace: LoadTrace) -> Iterator[Html]:
-    tool = "" if trace.tool is None else "; the tool is subtracted"
-    about = f"The ten parameters are about the origin of '{trace.sensor_frame}', in its axes{tool}."
+    tool = "" if trace.estimate.tool is None else "; the tool is subtracted"
+    about = f"The ten parameters are about the origin of '{trace.estimate.frame}', in its axes{tool}."
     lists = (tables.list_parameters(trace), tables.list_body(trace))
     yield element("p", about, kind="remark")
     yield element("div", *lists, kind="columns")
@@ -161,8 +161,8 @@ _CONVERGENCE = (
     "Dotted lines are changes of load or bias, red ground is contact."
 )
 _STATES = (
-    "Which parameters the data tell: grey not excited, amber uncertain, green known. Above, the mode (pale green free, "
-    "amber disturbed, red contact) and the events; hover to read them."
+    "Which parameters the data tell: grey not excited, amber uncertain, green known. Above, the mode (pale green "
+    "tracking, amber testing, red contact) and the events; hover to read them."
 )
 _DEVIATIONS = "Standard deviations. They fall while the motion excites a parameter, and stay level while it does not."
 _SKEW = (

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from inertid_ros.core.errors import FileFormatError
+from inertid_ros.core.estimation.estimate import LoadEstimate
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate
 from inertid_ros.core.rigid_body.ellipsoid import equivalent_semi_axes
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.files.estimate_json import read_document
 from inertid_ros.files.known_body import find_body, inertia_is_known
-from inertid_ros.files.load_estimate import read_estimate
 from inertid_ros.report.picture_file import save_picture
 from inertid_ros.text.numbers import PARAMETER_UNITS
 
@@ -30,51 +27,7 @@ _AXIS_COLOURS = ("#c0392b", "#2e8b57", "#1f5fa8")
 _BLUE, _GREY, _AMBER = "#1f5fa8", "#8a8f98", "#d08a00"
 
 
-@dataclass(frozen=True, slots=True)
-class PlottedEstimate:
-    """What the picture needs of an estimate.
-
-    Attributes:
-        sensor_frame: frame of all numbers.
-        parameters: (10,).
-        covariance: (10, 10).
-        feasible: (10,) nearest body that can exist.
-        states: of the ten parameters.
-    """
-
-    sensor_frame: str
-    parameters: FloatArray
-    covariance: FloatArray
-    feasible: FloatArray
-    states: tuple[str, ...]
-
-
-def read_any_estimate(path: Path) -> PlottedEstimate:
-    """Read what a replay (JSON) or the node's ~/save (YAML) has written.
-
-    Raises:
-        FileAccessError: if it cannot be read.
-        FileFormatError: if it is neither.
-    """
-    if path.suffix in (".yaml", ".yml"):
-        saved = read_estimate(path)
-        return PlottedEstimate(
-            saved.provenance.sensor_frame, saved.phi, saved.covariance, saved.feasible_phi, saved.states
-        )
-    load = read_document(path).section("load")
-    states = tuple(load.value("states", list))
-    if len(states) != len(PARAMETER_NAMES):
-        raise FileFormatError(f"{load.where} has {len(states)} states, expected {len(PARAMETER_NAMES)}: replay anew")
-    return PlottedEstimate(
-        sensor_frame=load.value("sensor_frame", str),
-        parameters=load.numbers("parameters", (10,)),
-        covariance=load.covariance("covariance", 10),
-        feasible=load.numbers("feasible", (10,)),
-        states=states,
-    )
-
-
-def write_png(estimate: PlottedEstimate, path: Path, dots_per_inch: int = 200) -> None:
+def write_png(estimate: LoadEstimate, path: Path, dots_per_inch: int = 200) -> None:
     """Draw an estimate into a PNG file.
 
     Raises:
@@ -83,7 +36,7 @@ def write_png(estimate: PlottedEstimate, path: Path, dots_per_inch: int = 200) -
     save_picture(draw_estimate(estimate), path, dots_per_inch)
 
 
-def draw_estimate(estimate: PlottedEstimate) -> Figure:
+def draw_estimate(estimate: LoadEstimate) -> Figure:
     """Draw parameters above, the body from three sides below."""
     figure = Figure(figsize=(9.0, 6.2), layout="constrained")
     grid = figure.add_gridspec(2, 6, height_ratios=[1.0, 1.15])
@@ -94,11 +47,11 @@ def draw_estimate(estimate: PlottedEstimate) -> Figure:
         axes = figure.add_subplot(grid[1, 2 * column : 2 * column + 2])
         _draw_side(axes, body, side, inertia_is_known(estimate.states))
     note = "" if inertia_is_known(estimate.states) else "; inertia not known"
-    figure.supxlabel(f"frame {estimate.sensor_frame}; bars and dashed ellipses: 95 %{note}", fontsize=8, color=_GREY)
+    figure.supxlabel(f"frame {estimate.frame}; bars and dashed ellipses: 95 %{note}", fontsize=8, color=_GREY)
     return figure
 
 
-def _draw_parameters(axes: Axes, estimate: PlottedEstimate, title: str, indices: Sequence[int]) -> None:
+def _draw_parameters(axes: Axes, estimate: LoadEstimate, title: str, indices: Sequence[int]) -> None:
     deviations = np.sqrt(np.diag(estimate.covariance))
     for place, index in enumerate(indices):
         state = estimate.states[index]
@@ -108,7 +61,7 @@ def _draw_parameters(axes: Axes, estimate: PlottedEstimate, title: str, indices:
             continue
         filled = _BLUE if state == "known" else "white"
         bar = _INTERVAL * deviations[index]
-        value = estimate.parameters[index]
+        value = estimate.values[index]
         above = 8 if place % 2 == 0 else -15  # so that neighbours do not overlap
         axes.errorbar(place, value, bar, fmt="o", color=_BLUE, markerfacecolor=filled, markersize=5, capsize=4)
         axes.annotate(f"{value:.4g}", (place, value), (0, above), textcoords="offset points", ha="center", fontsize=7)

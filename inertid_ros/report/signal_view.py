@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from inertid_ros.core.records import FloatArray
-from inertid_ros.files.links_json import channels_of
 from inertid_ros.replay.trace import Envelope, Histogram, LinkTrace, LoadTrace, SignalTrace, Spectrum, TraceEvent
 from inertid_ros.report.drawing import AXIS_COLOURS, LINE_COLOURS
 from inertid_ros.report.verdict import AXES
@@ -60,8 +59,8 @@ def view_load(trace: LoadTrace) -> SignalView:
         places=tuple((index % 3 + 1, index // 3 + 1) for index in range(6)),
         groups={"force": (0, 1, 2), "moment": (3, 4, 5)},
         colours=AXIS_COLOURS * 2,
-        noise=trace.estimate.noise_density,
-        signals=trace.wrenches,
+        noise=np.empty(0) if trace.estimate.sensor is None else trace.estimate.sensor.noise_density,
+        signals=trace.signals,
         by_urdf=None,
         spectrum=trace.spectrum,
         histogram=trace.histogram,
@@ -70,10 +69,10 @@ def view_load(trace: LoadTrace) -> SignalView:
     )
 
 
-def view_links(trace: LinkTrace) -> SignalView:
+def view_channels(trace: LinkTrace | LoadTrace) -> SignalView:
     """Base wrench and efforts, two in a row."""
     count = len(trace.channels)
-    groups = channels_of(trace).groups
+    groups = trace.groups.groups
     return SignalView(
         names=trace.channels,
         units=trace.units,
@@ -82,9 +81,9 @@ def view_links(trace: LinkTrace) -> SignalView:
         colours=tuple(LINE_COLOURS[index % len(LINE_COLOURS)] for index in range(count)),
         noise=np.empty(0),
         signals=trace.signals,
-        by_urdf=trace.by_urdf,
+        by_urdf=trace.signals.by_urdf,
         spectrum=trace.spectrum,
         histogram=trace.histogram,
-        events=(),
+        events=trace.events,
         duration=trace.duration,
     )

@@ -37,7 +37,7 @@ def list_parameters(trace: LoadTrace) -> Html:
     for index, (name, unit, state) in enumerate(zip(PARAMETER_NAMES, PARAMETER_UNITS, estimate.states, strict=True)):
         number = "–"
         if state != "not excited yet":
-            number = format_estimate(float(estimate.parameters[index]), deviations[index])
+            number = format_estimate(float(estimate.values[index]), deviations[index])
         rows.append((name, number, unit, badge(state, BADGES[state])))
     return table(("parameter", "value ± 95 %", "unit", "state"), rows, "numbers")
 
@@ -59,15 +59,17 @@ def list_body(trace: LoadTrace) -> Html:
 
 
 def list_sensor(trace: LoadTrace) -> Html:
-    """Bias and noise of the sensor, and what the load leaves of its signal."""
-    estimate, statistics = trace.estimate, trace.statistics
-    deviations = np.sqrt(np.diag(estimate.bias_covariance)).tolist()
+    """Bias and noise of the sensor, and what the load leaves of its signal; nothing without a wrist sensor."""
+    sensor, statistics = trace.estimate.sensor, trace.online.samples
+    if sensor is None:
+        return Html("")
+    deviations = np.sqrt(np.diag(sensor.bias_covariance)).tolist()
     rows = [
         (
             axis,
             _UNITS[index],
-            format_estimate(float(estimate.bias[index]), deviations[index]),
-            f"{estimate.noise_density[index]:.2g}",
+            format_estimate(float(sensor.bias[index]), deviations[index]),
+            f"{sensor.noise_density[index]:.2g}",
             _number(statistics.measured_rms[index]),
             _number(statistics.rms[index]),
             _number(statistics.largest[index]),
@@ -82,7 +84,7 @@ def list_sensor(trace: LoadTrace) -> Html:
     return Html(table(heads, rows, "numbers") + remark)
 
 
-def list_topics(trace: Trace) -> Html:
+def list_topics(trace: Trace[Any]) -> Html:
     """Rates, gaps, jitter and skew of each topic."""
     if not trace.topics:
         return element("p", "No topic was read.", kind="remark")
@@ -130,7 +132,7 @@ def list_health(traces: Traces) -> Html:
 _FINE = "Nothing was wrong with the input."
 
 
-def _since(trace: Trace, stamp: int) -> str:
+def _since(trace: Trace[Any], stamp: int) -> str:
     return f"{(stamp - trace.origin.first_stamp) * 1e-9:.1f} s" if stamp and trace.origin.first_stamp else "–"
 
 
@@ -178,13 +180,15 @@ def list_provenance(traces: Traces) -> Html:
 
 def _describe_load(trace: LoadTrace) -> list[tuple[object, object]]:
     signs = {"on_load": "on the load", "on_sensor": "on the sensor"}
+    estimate, sensor, tool = trace.estimate, trace.estimate.sensor, trace.estimate.tool
+    sign = [] if sensor is None else [("wrench is the one", signs.get(sensor.sign or "", "not known"))]
     return [
-        ("sensor frame", trace.sensor_frame),
+        ("sensor frame", estimate.frame),
         ("joints that move it", ", ".join(trace.joint_names) or "–"),
-        ("wrench is the one", signs.get(trace.estimate.sign or "", "not known")),
-        ("tool subtracted", "none" if trace.tool is None else f"yes, {trace.tool.phi[0]:.4g} kg"),
-        ("wrenches used", trace.statistics.count),
-        ("rows folded in", trace.estimate.rows),
+        *sign,
+        ("tool subtracted", "none" if tool is None else f"yes, {tool.phi[0]:.4g} kg"),
+        ("samples used" if sensor is None else "wrenches used", trace.online.samples.count),
+        ("rows folded in", estimate.rows),
     ]
 
 
@@ -194,7 +198,7 @@ def _describe_links(trace: LinkTrace) -> list[tuple[object, object]]:
         ("joints of the arm", ", ".join(model.arm.joint_names)),
         ("links are known from", model.source.replace("_", " ")),
         ("samples used", trace.online.samples.count),
-        ("rows folded in", int(trace.estimate.rows.max(initial=0))),
+        ("rows folded in", trace.estimate.rows),
     ]
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inertid_ros.core.load_chain import LoadEstimate
+from inertid_ros.core.estimation.estimate import LoadEstimate
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.replay.trace import MODES, LoadTrace, Trace
@@ -85,10 +85,10 @@ def _sum_up(load: Sequence[Sentence]) -> tuple[Grade, str]:
 
 def _judge_mass(estimate: LoadEstimate) -> Sentence:
     state, deviation = estimate.states[0], float(np.sqrt(estimate.covariance[0, 0]))
-    number = format_estimate(float(estimate.parameters[0]), deviation, "kg")
+    number = format_estimate(float(estimate.values[0]), deviation, "kg")
     poses = "put the sensor into five or six poses, each turned by 45° or more"
     if state == "known":
-        carried = describe_body(estimate.parameters, estimate.covariance).com is not None
+        carried = describe_body(estimate.values, estimate.covariance).com is not None
         return Sentence("good", "Mass", f"{number}: trust it." if carried else f"{number}: nothing is carried.")
     if state == "uncertain":
         return Sentence("caution", "Mass", f"{number}: only roughly known. To do: {poses}.")
@@ -97,7 +97,7 @@ def _judge_mass(estimate: LoadEstimate) -> Sentence:
 
 def _judge_com(estimate: LoadEstimate) -> Sentence:
     subject = "Centre of mass"
-    body = describe_body(estimate.parameters, estimate.covariance)
+    body = describe_body(estimate.values, estimate.covariance)
     poses = "tilt the sensor about two of its axes, by 45° or more, so that gravity pulls from several sides"
     if body.com is None or body.com_std is None:
         if estimate.states[0] == "known":
@@ -109,7 +109,7 @@ def _judge_com(estimate: LoadEstimate) -> Sentence:
     )
     states = estimate.states[1:4]
     if all(state == "known" for state in states):
-        return Sentence("good", subject, f"{numbers} mm from the origin of '{estimate.sensor_frame}': trust it.")
+        return Sentence("good", subject, f"{numbers} mm from the origin of '{estimate.frame}': trust it.")
     weak = join_words([axis for axis, state in zip("xyz", states, strict=True) if state != "known"])
     if "not excited yet" in states:
         return Sentence("bad", subject, f"not excited along {weak}. To do: {poses}.")
@@ -119,7 +119,7 @@ def _judge_com(estimate: LoadEstimate) -> Sentence:
 def _judge_inertia(trace: LoadTrace) -> Sentence:
     subject, estimate = "Inertia", trace.estimate
     states = estimate.states[4:]
-    body = describe_body(estimate.parameters, estimate.covariance)
+    body = describe_body(estimate.values, estimate.covariance)
     if all(state == "known" for state in states):
         return Sentence("good", subject, _say_moments(body))
     advice = advise_on_turning(estimate.states, trace.joint_names)
@@ -169,12 +169,12 @@ def _judge_findings(estimate: LoadEstimate) -> Iterator[Sentence]:
     grades: dict[str, Grade] = {"error": "bad", "warning": "caution", "info": "good"}
     for finding in estimate.findings:
         yield Sentence(grades[finding.level], "Wrench", finding.message)
-    if estimate.rows and estimate.sign is None:
+    if estimate.rows and estimate.sensor is not None and estimate.sensor.sign is None:
         text = "its sign cannot be told yet: turn the sensor, or set load.wrench_sign."
         yield Sentence("bad", "Wrench", text)
 
 
-def judge_input(trace: Trace) -> Iterator[Sentence]:
+def judge_input(trace: Trace[Any]) -> Iterator[Sentence]:
     """Say what was wrong with the recording."""
     for note in trace.notes:
         yield Sentence("bad", "Recording", note)
@@ -204,30 +204,36 @@ def _judge_events(trace: LoadTrace) -> Iterator[Sentence]:
         often = f"{format_count(len(contacts))} ({list_times(contacts)}), {100.0 * share:.0f} % of the time"
         text = f"{often}; nothing was learnt then."
         yield Sentence("caution" if share > 0.5 else "good", "Contacts", text)
-    if trace.estimate.mode in ("disturbed", "contact"):
+    if trace.estimate.mode in ("testing", "contact"):
         text = "it ends while the wrench does not fit the load: the numbers are of the time before."
         yield Sentence("caution", "Recording", text)
 
 
 def _judge_fit(trace: LoadTrace) -> Iterator[Sentence]:
     yield from _judge_agreement(trace)
-    if trace.estimate.misfit > _POOR_FIT:
+    sensor = trace.estimate.sensor
+    if sensor is None:
+        return
+    if sensor.variance_inflation > _POOR_FIT:
         text = (
-            f"what a rigid load leaves over is {np.sqrt(trace.estimate.misfit):.0f} times what the sensor's noise "
+            f"what a rigid load leaves over is {np.sqrt(sensor.variance_inflation):.0f} times what the sensor's noise "
             "explains (vibration, cables, a load that moves, wrong stamps); uncertainties have been widened by that."
         )
         yield Sentence("caution", "Fit", text)
-    if not trace.estimate.noise_calibrated:
+    if not sensor.noise_calibrated:
         text = "noise is assumed, not measured: let the robot stand still for 2 s somewhere in the recording."
         yield Sentence("caution", "Sensor", text)
 
 
 def _judge_agreement(trace: LoadTrace) -> Iterator[Sentence]:
     """How large the residual is beside the wrench of the load, half of the time, while there is no contact."""
+    sensor = trace.estimate.sensor
+    if sensor is None:
+        return
     free = _find_free_buckets(trace)
     left, load = (
         np.fmax(np.abs(envelope.low - offset), np.abs(envelope.high - offset))[free]
-        for envelope, offset in ((trace.wrenches.residual, 0.0), (trace.wrenches.measured, trace.estimate.bias))
+        for envelope, offset in ((trace.signals.residual, 0.0), (trace.signals.measured, sensor.bias))
     )
     if len(left) == 0:
         return
@@ -253,7 +259,7 @@ def _judge_agreement(trace: LoadTrace) -> Iterator[Sentence]:
 
 def _find_free_buckets(trace: LoadTrace) -> NDArray[np.bool_]:
     """Which buckets of the wrenches have samples and no contact, as far as the convergence tells."""
-    wrenches, convergence = trace.wrenches, trace.convergence
+    wrenches, convergence = trace.signals, trace.convergence
     filled: NDArray[np.bool_] = np.asarray(np.isfinite(wrenches.residual.low).all(axis=1))
     if len(convergence.times) == 0:
         return filled
@@ -263,7 +269,7 @@ def _find_free_buckets(trace: LoadTrace) -> NDArray[np.bool_]:
 
 
 def _carries_nothing(estimate: LoadEstimate) -> bool:
-    return estimate.states[0] == "known" and describe_body(estimate.parameters, estimate.covariance).com is None
+    return estimate.states[0] == "known" and describe_body(estimate.values, estimate.covariance).com is None
 
 
 AXES = ("fx", "fy", "fz", "nx", "ny", "nz")

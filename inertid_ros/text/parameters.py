@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from inertid_ros.core.equations.model import LinkModel
-from inertid_ros.core.estimation.link_records import LinkEstimate
+from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.text.numbers import PARAMETER_UNITS, format_interval
 
@@ -37,7 +37,7 @@ def channel_units(model: LinkModel) -> tuple[str, ...]:
     )
 
 
-def format_base_parameters(estimate: LinkEstimate) -> dict[str, str]:
+def format_base_parameters(estimate: LinksEstimate) -> dict[str, str]:
     """Write each combination with its value; one that is not excited yet has no number."""
     deviations = np.sqrt(np.diag(estimate.covariance))
     described = zip(
@@ -49,15 +49,13 @@ def format_base_parameters(estimate: LinkEstimate) -> dict[str, str]:
     }
 
 
-def format_fits(estimate: LinkEstimate) -> dict[str, str]:
+def format_fits(estimate: LinksEstimate) -> dict[str, str]:
     """Write for each channel how much of it is left unexplained: `1.2 % of 35.1 Nm rms, 1200 rows`."""
+    fit = estimate.fit
+    if fit is None:
+        return {}
     described = zip(
-        estimate.model.channels,
-        estimate.residual_rms,
-        estimate.measured_rms,
-        estimate.rows,
-        channel_units(estimate.model),
-        strict=True,
+        fit.channels, fit.residual_rms, fit.measured_rms, fit.rows, channel_units(estimate.model), strict=True
     )
     return {
         name: f"{100.0 * left / size:.2g} % of {size:.3g} {unit} rms, {rows} rows" if size > 0.0 else "no rows"

@@ -17,7 +17,7 @@ import pinocchio as pin
 
 from inertid_ros.core.errors import FileFormatError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.files.document import Section, read_yaml
+from inertid_ros.files.document import Section, read_mapping
 from inertid_ros.motions.motion import JointPath
 from inertid_ros.motions.multisine import JointLimits
 
@@ -93,7 +93,7 @@ def read_limits(path: MovingJoints, file: str | Path | None = None) -> MotionLim
 
 def _read_file(file: Path, names: tuple[str, ...]) -> dict[str, FloatArray]:
     """Return what a file says of each joint, infinite where it says nothing."""
-    joints = read_yaml(file).section("joints")
+    joints = read_mapping(file).section("joints")
     for name in joints.content:
         if name not in names:
             raise FileFormatError(

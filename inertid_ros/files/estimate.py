@@ -1,0 +1,263 @@
+"""The one file of an estimate: written by ~/save, ~/capture_tool and `inertid replay`, read by all that use one.
+
+It is YAML or JSON, by its suffix, with the same entries; docs/estimate_schema.md says what each of them means. Numbers
+have all their digits and come back as they were. Files of version 1 are read as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from inertid_ros.core.diagnosis import Finding
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.errors import FileFormatError
+from inertid_ros.core.estimation.estimate import LoadEstimate, Mode, Sign, WristSensor
+from inertid_ros.core.estimation.states import ParameterState
+from inertid_ros.core.payload_chain import IdentifiedArm
+from inertid_ros.core.records import FloatArray, Name
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import Settings, iterate_settings
+from inertid_ros.files.document import Section, read_mapping
+from inertid_ros.files.estimate_v1 import upgrade
+
+FORMAT = "inertid_ros estimate"
+VERSION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SavedLinks:
+    """An identified arm as a file has it; what the file does not tell is empty or None.
+
+    Attributes:
+        where: the place in the file, for messages.
+        source: effort, base_wrench or both.
+        joint_names: of the arm.
+        bodies: for each link its ten parameters (10,): physically consistent.
+        joints: for each joint what was identified of DRIVES, by name.
+        names: the parameter that stands for each of U base parameters.
+        combinations: (U,) the same, written out.
+        values, covariance, states: of the base parameters.
+        urdf: (U,) what the URDF says of them.
+        fit, urdf_fit: for each channel what the estimate and what the URDF alone leave of it, relative to its rms.
+    """
+
+    where: str
+    source: str
+    joint_names: tuple[str, ...]
+    bodies: dict[str, FloatArray]
+    joints: dict[str, dict[str, float]]
+    names: tuple[str, ...]
+    combinations: tuple[str, ...]
+    values: FloatArray
+    covariance: FloatArray
+    states: tuple[ParameterState, ...]
+    urdf: FloatArray | None
+    fit: dict[str, float]
+    urdf_fit: dict[str, float]
+
+    def make_model(self, robot: Robot, settings: Settings) -> LinkModel:
+        """Set up the arm anew, for the same URDF and the same settings.
+
+        Args:
+            robot: the robot; what it says of masses does not matter.
+            settings: what is identified of the arm (links.source, viscous, coulomb, rotor_inertia, offset, base_frame).
+
+        Raises:
+            FileFormatError: if this is another arm, or was made with other settings.
+            RobotDescriptionError: if the robot does not have its joints.
+        """
+        missing = [name for name in self.joint_names if name not in robot.joint_names]
+        if missing:
+            raise FileFormatError(
+                f"{self.where} is of an arm with joint {missing[0]}, which the robot description does not have: "
+                "name the URDF that it was made with (--urdf)"
+            )
+        if self.source != settings.links.source:
+            raise FileFormatError(
+                f"{self.where} comes from source {self.source}, but links.source is {settings.links.source}: "
+                "use the settings that it was made with"
+            )
+        model = LinkModel.from_settings(robot, settings, self.joint_names)
+        there, here = self.combinations, model.base.texts
+        if there != tuple(here):
+            strange = next((text for text in (*there, *here) if (text in there) != (text in here)), "their order")
+            raise FileFormatError(
+                f"{self.where}, base_parameters do not fit ({len(there)} there, {len(here)} here; first difference: "
+                f"{strange}): use the URDF (--urdf) and the links.* settings that it was made with, or replay again"
+            )
+        return model
+
+
+@dataclass(frozen=True, slots=True)
+class SavedEstimate:
+    """What a file holds.
+
+    Attributes:
+        where: the file, for messages.
+        load, tool, links: what was identified; None for what the file does not have.
+        settings: those it was made with; None in a file of version 1 that ~/save wrote.
+        topics: names of the inputs by role; empty where they are not known.
+        urdf_sha256: of the text of the robot description.
+        inputs: paths of the bags of the first recording; none of a file that a node wrote.
+    """
+
+    where: str
+    load: LoadEstimate | None
+    tool: Tool | None
+    links: SavedLinks | None
+    settings: Settings | None = None
+    topics: dict[str, str] = field(default_factory=dict)
+    urdf_sha256: str = ""
+    inputs: tuple[Path, ...] = ()
+
+    def need_load(self) -> LoadEstimate:
+        """The load; FileFormatError if there is none."""
+        if self.load is None:
+            raise FileFormatError(f"{self.where} has no load: identify one with estimators [load]")
+        return self.load
+
+    def need_links(self) -> SavedLinks:
+        """The arm; FileFormatError if there is none."""
+        if self.links is None:
+            raise FileFormatError(f"{self.where} has no links: identify them with estimators [links]")
+        return self.links
+
+    def need_settings(self) -> Settings:
+        """The settings; FileFormatError if there are none."""
+        if self.settings is None:
+            raise FileFormatError(f"{self.where} is of version 1 and has no settings: save it again, or replay")
+        return self.settings
+
+
+def read_estimate(path: Path) -> SavedEstimate:
+    """Read a file of any version, or the estimate.json in a directory.
+
+    Raises:
+        FileAccessError: if it cannot be read.
+        FileFormatError: if it is no such file; the message names the entry.
+    """
+    content = read_mapping(path / "estimate.json" if path.is_dir() else path)
+    kind, version = content.content.get("format"), content.content.get("version")
+    if kind not in (FORMAT, "inertid_ros replay"):
+        raise FileFormatError(f"{content.where} is not an estimate: name a file that inertid replay or ~/save wrote")
+    if version not in (1, VERSION):
+        raise FileFormatError(f"{content.where} has version {version!r}, this package reads 1 and {VERSION}")
+    if version == 1:
+        content = upgrade(content)
+    tool = None if content.content.get("tool") is None else _read_tool(content.section("tool"))
+    settings, recordings = content.content.get("settings"), content.content.get("recordings") or [{}]
+    known = {info.name for info in iterate_settings()}
+    return SavedEstimate(
+        where=content.where,
+        load=None if content.content.get("load") is None else _read_load(content.section("load"), tool),
+        tool=tool,
+        links=None if content.content.get("links") is None else _read_links(content.section("links")),
+        settings=Settings.from_flat({name: settings[name] for name in known & set(settings)}) if settings else None,
+        topics=dict(content.content.get("topics") or {}),
+        urdf_sha256=content.value("urdf_sha256", str),
+        inputs=tuple(Path(item["path"]) for item in recordings[0].get("inputs", ())),
+    )
+
+
+def read_tool(path: Path) -> Tool:
+    """The tool of a file; raises as `read_estimate` does, and FileFormatError if it has none."""
+    saved = read_estimate(path)
+    if saved.tool is None:
+        raise FileFormatError(f"{saved.where} has no tool: identify the bare gripper and write it with ~/capture_tool")
+    return saved.tool
+
+
+def read_arm(path: Path) -> IdentifiedArm:
+    """The arm of a file, for a load by efforts; raises as `read_estimate` does, FileFormatError if it has none."""
+    links = read_estimate(path).need_links()
+    return IdentifiedArm(links.joint_names, links.names, links.values, links.covariance)
+
+
+def _read_load(load: Section, tool: Tool | None) -> LoadEstimate:
+    sensor = None
+    if "bias" in load.content:
+        sign = load.value("wrench_sign", object)
+        sensor = WristSensor(
+            sign=None if sign is None else Sign(_read_choice(load, "wrench_sign", Sign)),
+            bias=load.numbers("bias", (6,)),
+            bias_covariance=load.covariance("bias_covariance", 6),
+            noise_density=load.numbers("noise_density", (6,)),
+            noise_calibrated=bool(load.value("noise_calibrated", object)),
+            variance_inflation=load.number("misfit"),
+        )
+    return LoadEstimate(
+        stamp=load.value("last_stamp", int),
+        mode=Mode(_read_choice(load, "mode", Mode)),
+        names=PARAMETER_NAMES,
+        values=load.numbers("parameters", (10,)),
+        covariance=load.covariance("covariance", 10),
+        states=_read_states(load, 10),
+        findings=tuple(Finding(**finding) for finding in load.value("findings", list)),
+        rows=load.value("rows", int),
+        fit=None,
+        frame=load.value("sensor_frame", str),
+        feasible=load.numbers("feasible", (10,)),
+        tool=tool,
+        sensor=sensor,
+    )
+
+
+def _read_tool(tool: Section) -> Tool:
+    phi, covariance = tool.numbers("parameters", (10,)), tool.covariance("covariance", 10)
+    return Tool(phi, covariance, tool.value("sensor_frame", str))
+
+
+def _read_links(links: Section) -> SavedLinks:
+    base, parameters, joints = (links.section(name) for name in ("base_parameters", "parameters", "joints"))
+    names = _read_names(base, "names")
+    count = len(names)
+    return SavedLinks(
+        where=links.where,
+        source=links.value("source", str),
+        joint_names=_read_names(links, "joint_names"),
+        bodies={link: parameters.named_numbers(link, PARAMETER_NAMES) for link in parameters.content},
+        joints={joint: _read_numbers(joints, joint) for joint in joints.content},
+        names=names,
+        combinations=_read_names(base, "combinations"),
+        values=base.numbers("values", (count,)),
+        covariance=base.covariance("covariance", count),
+        states=_read_states(base, count),
+        urdf=base.numbers("urdf", (count,)) if "urdf" in base.content else None,
+        fit=_read_ratios(links, "fit"),
+        urdf_fit=_read_ratios(links, "urdf_residual"),
+    )
+
+
+def _read_names(section: Section, name: str) -> tuple[str, ...]:
+    return tuple(str(item) for item in section.value(name, list))
+
+
+def _read_numbers(section: Section, name: str) -> dict[str, float]:
+    names = tuple(section.value(name, dict))
+    return dict(zip(names, section.named_numbers(name, names).tolist(), strict=True))
+
+
+def _read_ratios(links: Section, name: str) -> dict[str, float]:
+    """The relative rms of each channel, if the file has it."""
+    if links.content.get(name) is None:
+        return {}
+    channels = links.section(name).section("channels")
+    return {channel: channels.section(channel).number("relative_rms") for channel in channels.content}
+
+
+def _read_states(section: Section, count: int) -> tuple[ParameterState, ...]:
+    listed = section.value("states", list)
+    if len(listed) != count or not all(state in tuple(ParameterState) for state in listed):
+        expected = ", ".join(ParameterState)
+        raise FileFormatError(f"{section.where}: 'states' is {listed!r}, expected {count} of {expected}")
+    return tuple(map(ParameterState, listed))
+
+
+def _read_choice(section: Section, name: str, kind: type[Name]) -> str:
+    value = section.value(name, str)
+    if value not in tuple(kind):
+        raise FileFormatError(f"{section.where}: '{name}' is {value!r}, not one of {', '.join(kind)}")
+    return str(value)

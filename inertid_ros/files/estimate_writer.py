@@ -1,0 +1,212 @@
+"""What is written of an estimate: entry by entry as docs/estimate_schema.md has it, as YAML or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.estimate import Estimate, Fit, LinksEstimate, LoadEstimate
+from inertid_ros.core.estimation.full_set import complete_by_ridge
+from inertid_ros.core.records import FloatArray, Name
+from inertid_ros.core.rigid_body.description import describe_body
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.document import write_json, write_yaml
+from inertid_ros.files.estimate import FORMAT, VERSION
+from inertid_ros.files.parameters import list_settings
+from inertid_ros.files.provenance import list_versions
+from inertid_ros.files.vendor_snippets import make_snippets
+from inertid_ros.text.parameters import channel_units
+
+DRIVES = ("viscous", "coulomb", "rotor_inertia", "offset")
+"""What may be identified of a joint."""
+
+_COMMENTS = {
+    "format": """\
+What inertid_ros has identified, in SI units. The ten parameters are mass, mass times centre of mass, and the inertia
+about the origin of the frame: the sensor's for a load, the link's own for a link.""",
+    "load": """\
+What is carried, without the tool. 'feasible' is the nearest physically consistent body; 'inertia' is about the centre
+of mass, in the axes of the frame.""",
+    "tool": "What hangs on the sensor when nothing is gripped. load.tool_file may name this file.",
+    "links": """\
+The arm. 'parameters' are physically consistent links, as near to the URDF's as the data allow. 'base_parameters' are
+the combinations that the data determine, each named by the parameter that stands for it. load.arm_file may name this
+file.""",
+    "paste": """\
+The feasible body for other software, in the sensor frame. UR and Franka expect the frame of the flange: where that is
+another, move the centre of mass and turn the inertia first. What sits between the flange and the sensor's measuring
+element is not in these numbers.
+A UR counts the tool as payload, so it is included there; setting the payload also zeroes the UR's own force sensor.
+Before PolyScope 5.10 the call is set_payload, without the inertia. Franka has the hand configured elsewhere.""",
+    "recordings": "The samples it was made from. Stamps are those of the messages, in nanoseconds.",
+    "settings": "All parameters of the node, as used.",
+}
+
+
+def list_load(estimate: LoadEstimate, settings: Settings) -> dict[str, Any]:
+    """All that is known of a load; of a wrist sensor only where there is one."""
+    sensor = estimate.sensor
+    of_sensor = {} if sensor is None else {"wrench_sign": sensor.sign}
+    found = {
+        "sensor_frame": estimate.frame,
+        "source": "effort" if sensor is None else "wrench",
+        "method": settings.links.method if sensor is None else settings.load.method,
+        **of_sensor,
+        **asdict(describe_body(estimate.values, estimate.covariance)),
+        "parameter_names": estimate.names,
+        "parameters": estimate.values,
+        "deviations": estimate.deviations,
+        "states": estimate.states,
+        "covariance": estimate.covariance,
+        "feasible": estimate.feasible,
+    }
+    if sensor is not None:
+        found |= {
+            "bias": sensor.bias,
+            "bias_covariance": sensor.bias_covariance,
+            "misfit": sensor.variance_inflation,
+            "noise_density": sensor.noise_density,
+            "noise_calibrated": sensor.noise_calibrated,
+        }
+    return found | _list_state(estimate)
+
+
+def list_tool(tool: Tool) -> dict[str, Any]:
+    """What is subtracted."""
+    return {"sensor_frame": tool.sensor_frame, "parameters": tool.phi, "covariance": tool.covariance}
+
+
+def list_links(estimate: LinksEstimate, full: FloatArray, settings: Settings) -> dict[str, Any]:
+    """All that is known of an arm, with the feasible completion (F,) of its standard parameters."""
+    model = estimate.model
+    base, offset = model.base, model.unknowns.base_offset
+    return {
+        "source": model.source,
+        "method": settings.links.method,
+        "effort_unit": settings.links.effort_unit or None,
+        "units": dict(zip(model.channels, channel_units(model), strict=True)),
+        "joint_names": model.arm.joint_names,
+        "link_names": model.arm.link_names,
+        "parameters": name_links(model, full),
+        "ridge_parameters": name_links(model, complete_by_ridge(estimate)),
+        "joints": name_drives(model, full),
+        "base_offset": full[offset] if offset.stop > offset.start else None,
+        "base_parameters": {
+            "names": estimate.names,
+            "combinations": base.texts,
+            "values": estimate.values,
+            "standard_deviations": estimate.deviations,
+            "states": estimate.states,
+            "urdf": model.prior,
+            "covariance": estimate.covariance,
+        },
+        "fit": None if estimate.fit is None else list_fit(estimate.fit),
+        **_list_state(estimate),
+    }
+
+
+def list_fit(fit: Fit) -> dict[str, Any]:
+    """What an estimate leaves of the filtered rows it was made from, channel by channel."""
+    columns = zip(fit.channels, fit.rows.tolist(), fit.residual_rms.tolist(), fit.measured_rms.tolist(), strict=True)
+    return {
+        "channels": {
+            name: {"relative_rms": left / size if size > 0.0 else 0.0, "rms": left, "measured_rms": size, "rows": rows}
+            for name, rows, left, size in columns
+        }
+    }
+
+
+def name_links(model: LinkModel, full: FloatArray) -> dict[str, dict[str, float]]:
+    """The ten parameters of each link, of the full set (F,)."""
+    rows = full[model.unknowns.inertial].reshape(-1, len(PARAMETER_NAMES)).tolist()
+    return {
+        link: dict(zip(PARAMETER_NAMES, row, strict=True)) for link, row in zip(model.arm.link_names, rows, strict=True)
+    }
+
+
+def name_drives(model: LinkModel, full: FloatArray) -> dict[str, dict[str, float]]:
+    """What was identified of each joint besides, of the full set (F,)."""
+    parts = {kind: full[getattr(model.unknowns, kind)].tolist() for kind in DRIVES}
+    return {
+        joint: {kind: values[index] for kind, values in parts.items() if values}
+        for index, joint in enumerate(model.arm.joint_names)
+    }
+
+
+def list_live(
+    settings: Settings,
+    urdf_sha256: str,
+    samples: Mapping[str, int],
+    *,
+    load: LoadEstimate | None = None,
+    tool: Tool | None = None,
+    links: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The document of a node: what it knows, and the `samples` that it was made from.
+
+    Args:
+        settings: of the node.
+        urdf_sha256: of the text of the robot description.
+        samples: first_stamp and last_stamp [ns], and how many messages of each input were used, by its role.
+        load: the load; what is subtracted from it is its tool.
+        tool: a tool alone.
+        links: what `list_links` lists.
+    """
+    tool = tool if load is None else load.tool
+    paste = None
+    if load is not None:
+        is_carried = describe_body(load.values, load.covariance).com is not None
+        paste = make_snippets(load.feasible, load.states, is_carried, load.tool)
+    return {
+        "load": None if load is None else list_load(load, settings),
+        "tool": None if tool is None else list_tool(tool),
+        "links": links,
+        **({} if paste is None else {"paste": paste}),
+        "recordings": [dict(samples)],
+        "settings": list_settings(settings),
+        "urdf_sha256": urdf_sha256,
+        "versions": list_versions(),
+    }
+
+
+def write_estimate(path: Path, document: Mapping[str, Any]) -> None:
+    """Write entries of the schema below the header that says what the file is: JSON or YAML, by the suffix.
+
+    Raises:
+        FileAccessError: if it cannot be written; there is either the old file or none then.
+    """
+    header = {"format": FORMAT, "version": VERSION}
+    if path.suffix == ".json":
+        write_json(path, header | dict(document))
+        return
+    parts = [(_COMMENTS.get(name, ""), {name: _make_plain(part)}) for name, part in document.items()]
+    write_yaml(path, [(_COMMENTS["format"], header), *parts])
+
+
+def _list_state(estimate: Estimate) -> dict[str, Any]:
+    return {
+        "mode": estimate.mode,
+        "rows": estimate.rows,
+        "last_stamp": estimate.stamp,
+        "findings": [asdict(finding) for finding in estimate.findings],
+    }
+
+
+def _make_plain(value: Any) -> Any:
+    """The same without arrays, tuples and choices, which YAML does not have."""
+    if isinstance(value, Mapping):
+        return {str(name): _make_plain(part) for name, part in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, Name):
+        return value.value
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_make_plain(part) for part in value]
+    return value

@@ -1,0 +1,136 @@
+"""Messages of a bag as blocks of samples, handed on in an order in which none is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
+from typing import Any, NamedTuple
+
+import numpy as np
+from rosbags.typesys import Stores, get_typestore
+
+from inertid_ros.bags.bag import RawMessage
+from inertid_ros.bags.statistics import TopicStatistics, TopicWatch
+from inertid_ros.bags.topics import TYPES
+from inertid_ros.core.records import IntArray, JointBlock, WrenchBlock
+from inertid_ros.messages.decode import StreamDecoder, joint_decoder, wrench_decoder
+
+Taker = Callable[[Any], None]
+"""Takes a JointBlock or a WrenchBlock, whatever the topic carries."""
+
+
+class _Placed(NamedTuple):
+    """Samples, and (N,) which messages they came in."""
+
+    block: JointBlock | WrenchBlock
+    places: IntArray
+
+
+class _Topic:
+    """A topic that is read: its decoder, how it was stamped, and who takes its samples."""
+
+    def __init__(self, role: str, topic: str, takers: Sequence[Taker]) -> None:
+        store = get_typestore(Stores.ROS2_JAZZY)
+        make: Callable[..., StreamDecoder[Any]] = joint_decoder if role == "joint_states" else wrench_decoder
+        self.decoder = make(lambda data: store.deserialize_cdr(data, TYPES[role]))
+        self.watch = TopicWatch(topic)
+        self._takers = takers
+        self._last_stamp = 0
+
+    def push(self, block: JointBlock | WrenchBlock) -> None:
+        for take in self._takers:
+            take(block)
+
+    def decode(self, messages: list[bytes], places: IntArray) -> list[_Placed]:
+        """Samples of messages; those of several publishers, which differ in length, one after the other."""
+        found: list[_Placed] = []
+        lengths = np.fromiter(map(len, messages), np.int64, len(messages))
+        for length in dict.fromkeys(lengths.tolist()):
+            alike = lengths == length
+            is_read = self.decoder.add_all(messages if alike.all() else list(compress(messages, alike.tolist())))
+            where, first = places[alike][is_read], 0
+            for block in self.decoder.take():
+                found.append(_Placed(block, where[first : first + len(block.stamps)]))
+                first += len(block.stamps)
+        return found
+
+    def watch_stamps(self, samples: Sequence[_Placed], times: IntArray) -> bool:
+        """Count samples with the times of recording (M,) of all messages; returns whether stamps went back."""
+        if not samples:
+            return False
+        stamps, places = samples[0].block.stamps, samples[0].places
+        if len(samples) > 1:
+            places = np.concatenate([part.places for part in samples])
+            order = np.argsort(places)
+            places, stamps = places[order], np.concatenate([part.block.stamps for part in samples])[order]
+        self.watch.take(stamps, times[places])
+        before, self._last_stamp = self._last_stamp, int(stamps[-1])
+        return bool(stamps[0] < before or (stamps[1:] < stamps[:-1]).any())
+
+
+class Inputs:
+    """Decodes the topics of recordings and hands their samples on."""
+
+    def __init__(self, topics: Mapping[str, str], takers: Mapping[str, Sequence[Taker]]) -> None:
+        """Read topics, and hand the samples of each to some takers; both by role (joint_states, wrench, …)."""
+        self._topics = {topic: _Topic(role, topic, takers[role]) for role, topic in topics.items()}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The topics."""
+        return tuple(self._topics)
+
+    def start_recording(self) -> None:
+        """Expect stamps that have nothing to do with those before."""
+        for topic in self._topics.values():
+            topic.watch.start_recording()
+
+    def feed(self, messages: Sequence[RawMessage]) -> None:
+        """Hand a block of messages on.
+
+        Joint states go first, so that the wrenches among them find those around. Where time goes back within the
+        block, that would forget the wrenches from before: there, samples are handed on in the order of their messages.
+        """
+        connections, times, data = zip(*messages, strict=True)
+        recorded = np.array(times)
+        keys = np.fromiter(map(id, connections), np.int64, len(connections))
+        different = dict(zip(keys.tolist(), connections, strict=True))
+        names = {key: connection.topic for key, connection in different.items()}
+        decoded: dict[_Topic, list[_Placed]] = {}
+        goes_back = False
+        for name, topic in self._topics.items():
+            is_of_topic = np.isin(keys, [key for key, other in names.items() if other == name])
+            places = np.flatnonzero(is_of_topic)
+            decoded[topic] = topic.decode(list(compress(data, is_of_topic.tolist())), places)
+            goes_back |= topic.watch_stamps(decoded[topic], recorded)
+        if goes_back:
+            _push_in_order(decoded)
+            return
+        for topic, samples in decoded.items():
+            for part in samples:
+                topic.push(part.block)
+
+    def summarise(self) -> tuple[TopicStatistics, ...]:
+        """How the topics were stamped and recorded so far."""
+        return tuple(topic.watch.summarise() for topic in self._topics.values())
+
+    def list_undecodable(self) -> list[str]:
+        """A line for each topic with messages that cannot be decoded."""
+        return [
+            f"{topic.decoder.undecodable} messages of {name} cannot be decoded: left out"
+            for name, topic in self._topics.items()
+            if topic.decoder.undecodable
+        ]
+
+
+def _push_in_order(decoded: Mapping[_Topic, Sequence[_Placed]]) -> None:
+    """Hand samples on in the order of their messages, as many at once as follow each other in one block."""
+    parts = [(topic, part) for topic, samples in decoded.items() for part in samples]
+    places = np.concatenate([part.places for _, part in parts])
+    owners = np.repeat(np.arange(len(parts)), [len(part.places) for _, part in parts])
+    rows = np.concatenate([np.arange(len(part.places)) for _, part in parts])
+    order = np.argsort(places)
+    cuts = np.flatnonzero(np.diff(owners[order])) + 1
+    for run in np.split(order, cuts):
+        topic, part = parts[int(owners[run[0]])]
+        topic.push(part.block.take(slice(int(rows[run[0]]), int(rows[run[-1]]) + 1)))

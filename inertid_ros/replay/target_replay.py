@@ -1,0 +1,255 @@
+"""One chain over a recording: a load or an arm, with what is kept of it and what is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inertid_ros.bags.prediction_sink import Sink, Stream
+from inertid_ros.bags.statistics import TopicStatistics
+from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.errors import FileAccessError, InertidError, SettingError
+from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
+from inertid_ros.core.estimation.full_set import complete_links
+from inertid_ros.core.input.joint_names import rename_joints
+from inertid_ros.core.records import FloatArray, IntArray, JointBlock, Output, WrenchBlock
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.files.estimate import read_arm, read_tool
+from inertid_ros.files.static_poses import read_static_file
+from inertid_ros.replay.decimation import MomentKeeper
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.recorder import LINK_MOMENTS, LINK_SPACING, LOAD_MOMENTS, LOAD_SPACING, Record, Recorder
+from inertid_ros.replay.trace import LinkTrace, LoadTrace, Origin
+from inertid_ros.text.parameters import channel_units
+
+_TOPICS = {
+    "wrench": ("/inertid/load/wrench_predicted", "/inertid/load/wrench_residual"),
+    "effort": ("/inertid/load/effort_predicted", "/inertid/load/effort_residual"),
+    "links": ("/inertid/links/effort_predicted", "/inertid/links/effort_residual"),
+    "base": ("/inertid/base/wrench_predicted", "/inertid/base/wrench_residual"),
+}
+"""The same as those of the node."""
+WRENCH_UNITS = ("N",) * 3 + ("Nm",) * 3
+"""Of the channels of a wrist sensor."""
+
+
+class TargetReplay:
+    """Drives one chain, and for an arm beside it one that predicts with the URDF's own parameters.
+
+    Attributes:
+        chain: the chain.
+        target: what it identifies.
+        trouble: what went wrong on the way, a line each.
+    """
+
+    def __init__(self, plan: Plan, robot: Robot, target: Target, sensor_frame: str = "") -> None:
+        """Build the chain for a robot and, of a load on a wrist sensor, for a frame of the robot.
+
+        Raises:
+            SettingError: if settings do not fit together.
+            RobotDescriptionError: if a joint or a frame is not there or cannot be used.
+            FileAccessError, FileFormatError: if the file of the arm or of static poses cannot be used.
+        """
+        self.target = target
+        self.trouble: list[str] = []
+        self._settings = settings = plan.settings
+        self._frozen = plan.frozen.get(target)
+        by_effort = (settings.load if target is Target.LOAD else settings.links).source == "effort"
+        self._leader = "joint_states" if by_effort else "wrench"
+        self._frame = sensor_frame or settings.load.sensor_frame
+        self._joint_names: tuple[str, ...] = ()
+        self._shadow: Chain | None = None
+        if target is Target.LINKS:
+            self._frame = settings.links.base_frame or robot.frame_names[0]
+            static = read_static_file(Path(path).expanduser()) if (path := settings.links.static_file) else None
+            self.chain, self._shadow = (Chain(robot, settings, target, static=static) for _ in range(2))
+            self._shadow.pause(True)
+        elif by_effort:
+            if not settings.load.arm_file:
+                raise SettingError("load.arm_file", "", "the file of an identified arm (--arm)")
+            arm = read_arm(Path(settings.load.arm_file).expanduser())
+            self.chain = Chain(robot, settings, target, arm=arm)
+        else:
+            self.chain = Chain(robot, settings, target, sensor_frame=self._frame)
+            self._joint_names = robot.path_to(self._frame).joint_names
+            self._use_tool(settings.load.tool_file)
+        if self._frozen is not None:
+            self.chain.freeze(self._frozen)
+        self._robot_joints = robot.joint_names
+        self._reached: dict[str, FloatArray] = {}
+        self._recorder: Recorder | None = None
+        self._moments = (
+            MomentKeeper(LOAD_SPACING, LOAD_MOMENTS)
+            if target is Target.LOAD
+            else MomentKeeper(LINK_SPACING, LINK_MOMENTS)
+        )
+        self._sink: Sink | None = None
+        self._streams: list[tuple[Stream, slice]] = []
+
+    def _use_tool(self, file: str) -> None:
+        if not file:
+            return
+        path = Path(file).expanduser()
+        try:
+            tool = read_tool(path)
+        except InertidError as error:
+            self.trouble.append(f"the tool is not subtracted: {error}")
+            return
+        if tool.sensor_frame != self._frame:
+            self.trouble.append(
+                f"the tool of '{path}' is not subtracted: it is given in '{tool.sensor_frame}', not in '{self._frame}'"
+            )
+            return
+        self.chain.tool = tool
+
+    @property
+    def what(self) -> str:
+        """What is used of a recording."""
+        if self.target is Target.LINKS:
+            return "sample of the arm"
+        return "effort" if self._leader == "joint_states" else "wrench"
+
+    @property
+    def nothing(self) -> str:
+        """Why nothing could be used, if nothing else tells."""
+        if self.target is Target.LINKS:
+            return "joint_states has no usable effort or base wrench"
+        return "nothing moves" if self._leader == "joint_states" else "joint states and wrenches do not overlap in time"
+
+    def write_to(self, sink: Sink) -> None:
+        """Write predictions there from now on."""
+        self._sink = sink
+
+    def push_joints(self, block: JointBlock) -> None:
+        """Take joint states; where efforts are used, in pieces that end where the recorder wants an estimate."""
+        self._note_positions(block)
+        self._push(block, is_leader=self._leader == "joint_states")
+
+    def push_wrenches(self, block: WrenchBlock) -> None:
+        """Take wrenches of the sensor at the wrist or under the base, in such pieces."""
+        self._push(block, is_leader=True)
+
+    def _push(self, block: JointBlock | WrenchBlock, is_leader: bool) -> None:
+        chains = [self.chain] if self._shadow is None else [self.chain, self._shadow]
+        if not is_leader:
+            for chain in chains:
+                chain.push(block)
+            return
+        for part in self._split(block.stamps):
+            piece = block.take(part)
+            for chain in chains:
+                chain.push(piece)
+            self._process()
+
+    def _note_positions(self, block: JointBlock) -> None:
+        """Keep the lowest and the highest position of each joint."""
+        if len(block.stamps) == 0 or block.positions.shape[1] != len(block.names):
+            return
+        nowhere = np.array([np.inf, -np.inf])
+        names = rename_joints(block.names, self._robot_joints)
+        for name, low, high in zip(names, block.positions.min(axis=0), block.positions.max(axis=0), strict=True):
+            before = self._reached.get(name, nowhere)
+            self._reached[name] = np.array([np.fmin(before[0], low), np.fmax(before[1], high)])
+
+    def _split(self, stamps: IntArray) -> list[slice]:
+        cuts = (np.flatnonzero(np.diff(stamps // self._moments.spacing)) + 1).tolist()
+        return [slice(start, stop) for start, stop in zip([0, *cuts], [*cuts, len(stamps)], strict=True)]
+
+    def _process(self) -> None:
+        output = self.chain.process()
+        by_urdf = None if self._shadow is None else self._shadow.process()
+        if output is None:
+            return
+        if self._recorder is None:
+            self._recorder = Recorder(len(self.chain.channels), self._moments, by_urdf is not None)
+            self._open_streams()
+        self._recorder.take(output, by_urdf)
+        if self._moments.is_due(self._recorder.axis.now):
+            estimate = self.chain.estimate()
+            assert estimate is not None
+            self._recorder.keep(estimate)
+        self._write(output)
+
+    def _open_streams(self) -> None:
+        sink, model = self._sink, self.chain.model
+        if sink is None:
+            return
+        try:
+            if model is None:
+                self._streams.append((sink.add_wrenches(_TOPICS["wrench"], self._frame), slice(6)))
+                return
+            of_base = slice(sum(name.startswith("base.") for name in self.chain.channels))
+            if of_base.stop and self.target is Target.LINKS:
+                self._streams.append((sink.add_wrenches(_TOPICS["base"], self._frame), of_base))
+            if len(self.chain.channels) > of_base.stop:
+                topics = _TOPICS["links" if self.target is Target.LINKS else "effort"]
+                self._streams.append((sink.add_efforts(topics, model.arm.joint_names), slice(of_base.stop, None)))
+        except FileAccessError as error:
+            self._give_up(error)
+
+    def _write(self, output: Output) -> None:
+        """Write predicted and residual; what was not measured has no residual."""
+        residual = output.residual if output.usable.all() else np.where(output.usable, output.residual, np.nan)
+        for stream, part in self._streams:
+            try:
+                stream.write(output.stamps, (output.predicted[:, part], residual[:, part]))
+            except FileAccessError as error:  # noqa: PERF203 - two at most
+                self._give_up(error)
+                return
+
+    def _give_up(self, error: FileAccessError) -> None:
+        self.trouble.append(f"predictions are incomplete: {error}")
+        self._streams = []
+
+    @property
+    def stamps(self) -> tuple[int, int]:
+        """First and last stamp of the samples used [ns]; zero if there are none."""
+        estimate = self.chain.estimate()
+        if self._recorder is None or estimate is None:
+            return 0, 0
+        return self._recorder.axis.first_stamp, estimate.stamp
+
+    def finish(
+        self, topics: tuple[TopicStatistics, ...], notes: tuple[str, ...], origin: Origin
+    ) -> LoadTrace | LinkTrace:
+        """All that is known at the end, beside what is shared; there must have been samples to use."""
+        chain, estimate, model = self.chain, self.chain.estimate(), self.chain.model
+        assert self._recorder is not None
+        assert estimate is not None
+        record = self._recorder.finish(estimate, self._find_bias(estimate))
+        joints = self._joint_names if model is None else model.arm.joint_names
+        shared: dict[str, Any] = {
+            "topics": topics,
+            "health": chain.health,
+            "notes": notes,
+            "settings": self._settings,
+            "origin": origin,
+            "channels": chain.channels,
+            "units": WRENCH_UNITS if model is None else channel_units(model),
+            "joint_names": joints,
+            "excitation": np.array([np.ptp(self._reached.get(name, np.zeros(2))) for name in joints]),
+            "estimate": estimate,
+            **{name: getattr(record, name) for name in Record.__slots__ if name != "urdf"},
+        }
+        if isinstance(estimate, LoadEstimate):
+            return LoadTrace(**shared)
+        assert record.urdf is not None
+        assert chain.estimator is not None
+        completed = complete_links(estimate)
+        return LinkTrace(**shared, urdf=record.urdf, parameters=completed, estimator=chain.estimator)
+
+    def _find_bias(self, estimate: LoadEstimate | LinksEstimate) -> FloatArray | float:
+        """What a wrist sensor shows without a load, (6,); nothing for any other."""
+        if not isinstance(estimate, LoadEstimate) or estimate.sensor is None:
+            return 0.0
+        return estimate.sensor.bias if self._frozen is None else self._frozen[len(estimate.values) :]
+
+    def list_trouble(self) -> list[str]:
+        """What went wrong, with what is wrong by now."""
+        estimate = self.chain.estimate()
+        findings = () if estimate is None else estimate.findings
+        found = [finding.message for finding in findings if finding.level == "error"]
+        more = 0 if self._recorder is None else self._recorder.events_left_out
+        return [*self.trouble, *found, *([f"{more} more events are not listed"] if more else [])]
