@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.estimate import Estimate, Fit, LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_by_ridge
 from inertid_ros.core.records import FloatArray, Name
-from inertid_ros.core.rigid_body.description import describe_body
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.rigid_body.tool import Tool
 from inertid_ros.core.settings.settings import Settings
@@ -21,7 +21,7 @@ from inertid_ros.files.document import write_json, write_yaml
 from inertid_ros.files.estimate import FORMAT, VERSION
 from inertid_ros.files.parameters import list_settings
 from inertid_ros.files.provenance import list_versions
-from inertid_ros.files.vendor_snippets import make_snippets
+from inertid_ros.files.vendor_snippets import find_missing, make_snippets
 from inertid_ros.text.parameters import channel_units
 
 DRIVES = ("viscous", "coulomb", "rotor_inertia", "offset")
@@ -160,15 +160,11 @@ def list_live(
         links: what `list_links` lists.
     """
     tool = tool if load is None else load.tool
-    paste = None
-    if load is not None:
-        is_carried = describe_body(load.values, load.covariance).com is not None
-        paste = make_snippets(load.feasible, load.states, is_carried, load.tool)
     return {
-        "load": None if load is None else list_load(load, settings),
+        "load": None if load is None else list_load(load, settings) | _hide_unknown(load),
         "tool": None if tool is None else list_tool(tool),
         "links": links,
-        **({} if paste is None else {"paste": paste}),
+        **({} if load is None else {"paste": make_snippets(load.feasible, load.states, _is_carried(load), load.tool)}),
         "recordings": [dict(samples)],
         "settings": list_settings(settings),
         "urdf_sha256": urdf_sha256,
@@ -188,6 +184,18 @@ def write_estimate(path: Path, document: Mapping[str, Any]) -> None:
         return
     parts = [(_COMMENTS.get(name, ""), {name: _make_plain(part)}) for name, part in document.items()]
     write_yaml(path, [(_COMMENTS["format"], header), *parts])
+
+
+def _is_carried(load: LoadEstimate) -> bool:
+    return describe_body(load.values, load.covariance).com is not None
+
+
+def _hide_unknown(load: LoadEstimate) -> dict[str, None]:
+    """Null for all of the body that is not known: people copy numbers from the file of a node."""
+    missing = find_missing(load.states, _is_carried(load))
+    needs = {"mass": "mass", "com": "centre of mass"}  # by the first word of a name; all others need the inertia
+    names = [item.name for item in fields(RigidBodyEstimate)]
+    return {name: None for name in names if needs.get(name.split("_")[0], "inertia") in missing}
 
 
 def _list_state(estimate: Estimate) -> dict[str, Any]:

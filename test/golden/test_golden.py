@@ -47,9 +47,7 @@ def assert_same(found: Any, stored: Any, where: str) -> None:
         for name, value in stored.items():
             if name != "messages":
                 assert_same(found[name], value, f"{where}.{name}")
-    elif isinstance(stored, list) and stored and isinstance(stored[0], str):
-        assert found == stored, where
-    elif isinstance(stored, str):
+    elif (isinstance(stored, list) and stored and isinstance(stored[0], str)) or isinstance(stored, str):
         assert found == stored, where
     else:
         # A covariance is compared in units of the standard deviations, for parameters differ by orders of magnitude.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from inertid_ros.replay.trace_builder import TraceBuilder
 
 from inertid_ros.bags.statistics import TopicWatch
 from inertid_ros.core.load_chain import LoadChain
 from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.replay.trace import InputFile, LoadTrace, Origin
-from inertid_ros.replay.trace_builder import TraceBuilder
 
 STEP = 100_000_000
 

@@ -24,7 +24,7 @@ def make_sink():
     return writers[0]
 traces = replay_bags([bag], Plan(description=urdf.read_text()), make_sink, lambda _: None)
 writers[0].close()
-print(traces.load.statistics.count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(traces.load.online.samples.count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 

@@ -12,9 +12,9 @@ from support.chain import BAR
 
 from inertid_ros.cli.main import main
 from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.replay.combine import combine
 from inertid_ros.replay.plan import Plan
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
-from inertid_ros.replay.summary import combine_estimates
 
 PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load")))
 
@@ -38,10 +38,10 @@ def test_processes_change_nothing(bags: list[Path], tmp_path: Path) -> None:
     for name in ("parameters", "covariance"):
         first, second = (np.array(outcome.document["load"][name]) for outcome in (one, two))
         np.testing.assert_allclose(second, first, rtol=1e-9, atol=0.0)
-    assert [summary.directory for summary in two.summaries] == ["001_bag_0", "002_bag_1", "003_bag_2"]
-    for summary in two.summaries:
+    assert [recorded.directory for recorded in two.recordings] == ["001_bag_0", "002_bag_1", "003_bag_2"]
+    for recorded in two.recordings:
         for file in ("estimate.json", "predictions.mcap", "report.html"):
-            assert (tmp_path / "two" / summary.directory / file).is_file()
+            assert (tmp_path / "two" / recorded.directory / file).is_file()
 
 
 def test_damaged_bag_is_skipped_and_reported_in_processes_too(
@@ -62,17 +62,18 @@ def test_damaged_bag_is_skipped_and_reported_in_processes_too(
 
 def test_information_matrices_add_up(bags: list[Path], tmp_path: Path) -> None:
     outcome = replay(bags, tmp_path, 1)
-    loads = [summary.load for summary in outcome.summaries if summary.load is not None]
-    combined, contradiction = combine_estimates(loads)
-    information = [np.linalg.inv(summary.estimate.covariance) for summary in loads]
-    vector = sum(matrix @ summary.estimate.parameters for matrix, summary in zip(information, loads, strict=True))
+    loads = [recorded.traces.load.estimate for recorded in outcome.recordings if recorded.traces.load is not None]
+    combined = combine(outcome.recordings).load
+    assert combined is not None
+    information = [np.linalg.inv(estimate.covariance) for estimate in loads]
+    vector = sum(matrix @ estimate.values for matrix, estimate in zip(information, loads, strict=True))
     scale = np.sqrt(np.diag(combined.covariance))
     expected = np.linalg.inv(sum(information))
     np.testing.assert_allclose(
         combined.covariance / np.outer(scale, scale), expected / np.outer(scale, scale), atol=1e-6
     )
-    np.testing.assert_allclose(combined.parameters / scale, expected @ vector / scale, atol=1e-4)
-    assert contradiction == ""
-    assert np.all(np.abs(combined.parameters - BAR) <= 5.0 * scale)
-    single = min(summary.estimate.covariance[0, 0] for summary in loads)
+    np.testing.assert_allclose(combined.values / scale, expected @ vector / scale, atol=1e-4)
+    assert combined.findings == ()
+    assert np.all(np.abs(combined.values - BAR) <= 5.0 * scale)
+    single = min(estimate.covariance[0, 0] for estimate in loads)
     assert combined.covariance[0, 0] < single

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rosbags.rosbag2 import Reader
 from support.bags import joint_messages, text_message, write_bag
 from support.recordings import recording
 
@@ -76,10 +77,10 @@ def test_bad_input_is_refused_in_one_line(
     cases: list[tuple[list[object], str]] = [
         ([bag, *base], "load.arm_file"),
         ([bag, "--arm", tmp_path / "nothing.json", *base], "cannot be read"),
-        ([bag, "--arm", parameters, *base], "has no links"),
+        ([bag, "--arm", parameters, *base], "is not an estimate"),
         ([bag, "--arm", estimate, "--params", parameters], "load.sensor_frame"),
         ([bag, "--arm", estimate, "--params", parameters, "--frame", "hand"], "frame 'hand' is not"),
-        ([silent, "--arm", estimate, *base], "no effort in"),
+        ([silent, "--arm", estimate, *base], "no effort could be used"),
         ([tmp_path / "nowhere", "--arm", estimate, *base], "does not exist"),
     ]
     for arguments, words in cases:
@@ -87,12 +88,28 @@ def test_bad_input_is_refused_in_one_line(
         assert words in line
 
 
-def test_a_replay_says_where_loads_by_effort_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    parameters = tmp_path / "load.yaml"
-    parameters.write_text("/**: {ros__parameters: {load: {source: effort}, links: {effort_unit: newton_metre}}}")
+def test_a_replay_by_effort_weighs_the_same(
+    tmp_path: Path, arm: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    estimate, parameters = arm
     bag = record(tmp_path / "loaded", LOAD, 2)
-    assert main(["replay", str(bag), "--params", str(parameters), "-o", str(tmp_path / "result")]) == 1
-    assert "inertid weigh" in capsys.readouterr().err
+    given = [bag, "--arm", estimate, "--params", parameters, "--frame", "ft_sensor"]
+    expected: dict[str, Any] = json.loads(weigh(capsys, *given, "--json")[0])
+    settings = tmp_path / "load.yaml"
+    load = f"load: {{source: effort, sensor_frame: ft_sensor, arm_file: {estimate}}}"
+    settings.write_text(f"/**: {{ros__parameters: {{{load}, links: {{effort_unit: newton_metre}}}}}}")
+    assert main(["replay", str(bag), "--params", str(settings), "-o", str(tmp_path / "result")]) == 0
+    found = json.loads((tmp_path / "result" / "estimate.json").read_text())
+    assert found["load"]["parameters"] == [entry["value"] for entry in expected["parameters"].values()]
+    assert found["load"]["covariance"] == expected["covariance"]
+    assert (found["load"]["source"], found["load"]["method"]) == ("effort", "filtered")
+    assert found["residual"]["effort"]["relative_rms"] < 0.2
+    report = (tmp_path / "result" / "report.html").read_text(encoding="utf-8")
+    assert "effort" in report
+    assert "bias" not in report.split("</script>", 1)[1].split("Settings")[0]
+    with Reader(tmp_path / "result" / "predictions.mcap") as reader:
+        topics = {connection.topic for connection in reader.connections}
+    assert topics == {"/inertid/load/effort_predicted", "/inertid/load/effort_residual"}
 
 
 def test_the_load_of_a_real_arm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,9 +16,15 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.parameters import list_settings, read_settings
 from inertid_ros.files.share import share_path
-from inertid_ros.replay.envelope import BUCKETS, EnvelopeBuilder
-from inertid_ros.replay.residual_summary import SEGMENT, HistogramBuilder, ResidualSums, SpectrumBuilder
-from inertid_ros.replay.trace_builder import TimeAxis
+from inertid_ros.replay.decimation import (
+    BUCKETS,
+    SEGMENT,
+    EnvelopeBuilder,
+    HistogramBuilder,
+    SpectrumBuilder,
+    TimeAxis,
+)
+from inertid_ros.replay.residuals import ResidualSums
 
 
 def make_signal(count: int, seed: int = 3) -> tuple[FloatArray, FloatArray]:
@@ -55,7 +61,7 @@ def test_envelope_has_nothing_where_there_was_nothing() -> None:
 def test_sums_are_those_of_numpy() -> None:
     _, residual = make_signal(5000)
     measured = residual + make_signal(5000, 4)[1] + 7.0
-    sums = ResidualSums()
+    sums = ResidualSums(6)
     for part in pieces(5000):
         sums.take(measured[part], residual[part])
     bias = np.full(6, 6.5)
@@ -68,7 +74,7 @@ def test_sums_are_those_of_numpy() -> None:
 
 def test_histogram_counts_as_numpy_does() -> None:
     _, residual = make_signal(5000)
-    builder = HistogramBuilder()
+    builder = HistogramBuilder(6)
     for part in pieces(5000):
         builder.take(residual[part])
     histogram = builder.finish()
@@ -80,7 +86,7 @@ def test_histogram_counts_as_numpy_does() -> None:
 
 def test_spectrum_is_that_of_scipy() -> None:
     times, residual = make_signal(8 * SEGMENT)
-    builder = SpectrumBuilder()
+    builder = SpectrumBuilder(6)
     for part in pieces(len(times)):
         builder.take(times[part], residual[part])
     found = builder.finish()

@@ -13,9 +13,9 @@ from support.chain import DDARM
 from support.link_bags import BY_EFFORT, ddarm_messages, simulate_ddarm
 
 from inertid_ros.cli.main import main
-from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.files.estimate_json import read_document
+from inertid_ros.files.estimate import read_estimate
 
 PARAMETERS = "inertid: {ros__parameters: {estimators: [links], links: {effort_unit: newton_metre}}}\n"
 
@@ -68,17 +68,16 @@ def test_numbers_are_those_of_a_frozen_chain(
     estimate: Path, other_bag: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     links = validate(capsys, estimate, other_bag)["links"]
-    chain = LinkChain(Robot.from_urdf(DDARM), BY_EFFORT)
+    chain = Chain(Robot.from_urdf(DDARM), BY_EFFORT, Target.LINKS)
     block = simulate_ddarm(7).joints(0.0, 6.0)
-    chain.push_joints(block.take(slice(0)))
-    chain.push_joints(block)
-    base = read_document(estimate).section("links").section("base_parameters")
-    chain.freeze(np.array(base.value("values", list)))
+    chain.push(block.take(slice(0)))
+    chain.push(block)
+    chain.freeze(read_estimate(estimate).need_links().values)
     output = chain.process()
     assert output is not None
     for index, entry in enumerate(links["channels"].values()):
-        kept = output.row_usable[:, index]
-        left = (output.row_measured - output.row_predicted)[kept, index]
+        kept = output.rows.usable[:, index]
+        left = (output.rows.measured - output.rows.predicted)[kept, index]
         assert entry["count"] == len(left)
         assert entry["rms"] == pytest.approx(np.sqrt(np.mean(left**2)), rel=1e-6)
     raw = output.measured - output.predicted

@@ -177,7 +177,7 @@ def test_numbers_are_shown_even_if_they_cannot_be_written(
     def refuse(path: Path, _: object) -> None:
         raise FileAccessError(f"'{path}' cannot be written: No space left on device; make room")
 
-    monkeypatch.setattr("inertid_ros.replay.recordings.write_json", refuse)
+    monkeypatch.setattr("inertid_ros.replay.recordings.write_estimate", refuse)
     result = run(good)
     assert result.code == 1
     assert len(result.lines) == 1

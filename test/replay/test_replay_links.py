@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +26,17 @@ from support.link_bags import (
 from support.recordings import recording
 
 from inertid_ros.cli.main import main
-from inertid_ros.core.errors import FileFormatError, RecordingError
-from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, is_feasible
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
-from inertid_ros.files.estimate_json import read_document
-from inertid_ros.files.links_json import read_known_arm
+from inertid_ros.files.estimate import read_estimate
+from inertid_ros.replay.combine import combine
 from inertid_ros.replay.plan import Plan
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 from inertid_ros.replay.replay import replay_bags
-from inertid_ros.replay.summary import combine_links
-from inertid_ros.replay.trace import LinkTrace
+from inertid_ros.replay.trace import LinkTrace, Traces
 
 SECONDS = 16.0
 BY_NAME = {"effort": BY_EFFORT, "base_wrench": BY_BASE, "both": BY_BOTH}
@@ -83,15 +83,15 @@ def test_truth_is_found_and_beats_the_urdf(bag: Path, source: str) -> None:
     of_links = np.array([not name.startswith("base.") for name in names])  # the simulated sensor has a bias of its own
     off = np.abs(estimate.values - truth) / np.sqrt(np.diag(estimate.covariance))
     assert np.median(off[of_links]) < 2.0
-    assert trace.urdf.rows.rms.sum() > 3.0 * estimate.residual_rms.sum()
+    assert trace.urdf.rows.rms.sum() > 3.0 * estimate.fit.residual_rms.sum()
     for phi in trace.parameters[estimate.model.unknowns.inertial].reshape(-1, 10):
         assert is_feasible(phi)
 
 
 def test_replay_is_the_chain(bag: Path) -> None:
     simulator = simulate_ddarm(1)
-    chain = LinkChain(Robot.from_urdf(DDARM), BY_EFFORT)
-    chain.push_joints(simulator.joints(0.0, SECONDS))
+    chain = Chain(Robot.from_urdf(DDARM), BY_EFFORT, Target.LINKS)
+    chain.push(simulator.joints(0.0, SECONDS))
     chain.process()
     expected = chain.estimate()
     assert expected is not None
@@ -99,7 +99,7 @@ def test_replay_is_the_chain(bag: Path) -> None:
     for size in (700, 2000):
         found = replay(bag, Plan(settings=BY_EFFORT, block_size=size)).estimate
         np.testing.assert_allclose(found.values / scale, expected.values / scale, atol=1e-6)
-        np.testing.assert_array_equal(found.rows, expected.rows)
+        assert found.rows == expected.rows
 
 
 def test_load_and_links_do_not_disturb_each_other(bag: Path) -> None:
@@ -120,7 +120,7 @@ def test_load_and_links_do_not_disturb_each_other(bag: Path) -> None:
     assert both.links is not None
     assert load_alone.load is not None
     assert links_alone.links is not None
-    np.testing.assert_array_equal(both.load.estimate.parameters, load_alone.load.estimate.parameters)
+    np.testing.assert_array_equal(both.load.estimate.values, load_alone.load.estimate.values)
     scale = np.sqrt(np.diag(links_alone.links.estimate.covariance))
     np.testing.assert_allclose(  # blocks hold other numbers of joint states beside wrenches: another order of sums
         both.links.estimate.values / scale, links_alone.links.estimate.values / scale, atol=1e-9
@@ -159,11 +159,11 @@ def test_file_holds_links_joints_and_base_parameters(outcome: tuple[Outcome, Pat
 
 
 def test_file_gives_the_arm_back_and_refuses_another(outcome: tuple[Outcome, Path]) -> None:
-    document = read_document(outcome[1] / "estimate.json")
-    robot = Robot.from_urdf(DDARM)
-    arm = read_known_arm(document, robot, BY_EFFORT)
-    assert arm.values.tolist() == document.content["links"]["base_parameters"]["values"]
-    assert arm.model.arm.joint_names == tuple(document.content["links"]["joint_names"])
+    written = json.loads((outcome[1] / "estimate.json").read_text())["links"]
+    links = read_estimate(outcome[1]).need_links()
+    model = links.make_model(Robot.from_urdf(DDARM), BY_EFFORT)
+    assert links.values.tolist() == written["base_parameters"]["values"]
+    assert model.arm.joint_names == tuple(written["joint_names"])
     without = dataclasses.replace(BY_EFFORT, links=dataclasses.replace(BY_EFFORT.links, rotor_inertia=False))
     longer = DDARM.replace("0.45", "0.55")
     assert longer != DDARM
@@ -174,8 +174,8 @@ def test_file_gives_the_arm_back_and_refuses_another(outcome: tuple[Outcome, Pat
         (DDARM.replace('"joint2"', '"elbow"'), BY_EFFORT, "joint joint2, which the robot description does not have"),
     ):
         with pytest.raises(FileFormatError, match=words):
-            read_known_arm(document, Robot.from_urdf(other), settings)
-    read_known_arm(document, Robot.from_urdf(DDARM.replace("mass value=", "mass  value=")), BY_EFFORT)
+            links.make_model(Robot.from_urdf(other), settings)
+    links.make_model(Robot.from_urdf(DDARM.replace("mass value=", "mass  value=")), BY_EFFORT)
 
 
 def read_topics(path: Path) -> dict[str, list[Any]]:
@@ -228,11 +228,12 @@ def test_information_of_recordings_adds_up_in_processes_too(bags: list[Path], tm
     first, second = (outcome.document["links"]["base_parameters"] for outcome in (one, two))
     np.testing.assert_allclose(second["values"], first["values"], rtol=1e-9)
     np.testing.assert_allclose(second["covariance"], first["covariance"], rtol=1e-9, atol=1e-15)
-    singles = [summary.links for summary in one.summaries if summary.links is not None]
+    singles = [recorded.traces.links for recorded in one.recordings if recorded.traces.links is not None]
     assert len(singles) == 3
-    rows = sum(int(single.estimate.rows[0]) for single in singles)
+    rows = sum(int(single.estimate.fit.rows[0]) for single in singles)
     assert one.document["links"]["fit"]["channels"]["joint1"]["rows"] == rows
-    combined = combine_links(singles)
+    combined = combine(one.recordings).links
+    assert combined is not None
     assert combined.estimate.values.tolist() == list(first["values"])
     for index, name in enumerate(combined.channels):
         total, *parts = (item.estimator._channels[index] for item in (combined, *singles))
@@ -242,11 +243,13 @@ def test_information_of_recordings_adds_up_in_processes_too(bags: list[Path], tm
 
 
 def test_recordings_of_other_joints_are_not_added_up(bags: list[Path], tmp_path: Path) -> None:
-    first = run(bags[:1], BY_EFFORT, tmp_path).summaries[0].links
-    assert first is not None
-    other = dataclasses.replace(first, channels=("joint1", "joint2", "elbow"))
-    with pytest.raises(RecordingError, match=r"different joints .*elbow.*links\.joints"):
-        combine_links([first, other])
+    first = run(bags[:1], BY_EFFORT, tmp_path).recordings[0]
+    assert first.traces.links is not None
+    other = dataclasses.replace(first.traces.links, channels=("joint1", "joint2", "elbow"))
+    found = combine([first, first._replace(traces=Traces(None, other))])
+    (line,) = found.trouble
+    assert re.search(r"different joints .*elbow.*links\.joints", line)
+    assert found.links is other
 
 
 def test_part_of_a_bag_is_what_was_recorded_then(bag: Path, tmp_path: Path) -> None:

@@ -18,8 +18,7 @@ from support.bags import find_storage, puma_messages, write_bag
 from support.chain import BAR, PUMA, make_chain, puma_motion, simulate_puma
 
 from inertid_ros.bags.bag import Bag
-from inertid_ros.core.load_chain import LoadOutput
-from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.records import FloatArray, IntArray, Output
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.replay.plan import Plan
 from inertid_ros.replay.recordings import find_recordings, replay_recordings
@@ -63,16 +62,18 @@ def bag(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def direct() -> LoadOutput:
+def direct() -> Output:
     """The chain alone, fed with everything at once."""
     simulator = simulate_puma(puma_motion(rounds=4))
     chain = make_chain()
-    chain.push_joints(simulator.joints(0.0, SECONDS))
-    chain.push_wrenches(simulator.wrenches(0.0, SECONDS))
-    return chain.process()
+    chain.push(simulator.joints(0.0, SECONDS))
+    chain.push(simulator.wrenches(0.0, SECONDS))
+    output = chain.process()
+    assert output is not None
+    return output
 
 
-def test_replay_predicts_what_the_chain_predicts_and_loses_no_sample(bag: Path, direct: LoadOutput) -> None:
+def test_replay_predicts_what_the_chain_predicts_and_loses_no_sample(bag: Path, direct: Output) -> None:
     _, stamps, predicted = replay(bag)
     np.testing.assert_array_equal(stamps, direct.stamps)
     np.testing.assert_allclose(predicted, direct.predicted, rtol=1e-9, atol=1e-8)
@@ -80,7 +81,7 @@ def test_replay_predicts_what_the_chain_predicts_and_loses_no_sample(bag: Path, 
 
 def test_replay_identifies_the_bar(bag: Path) -> None:
     estimate = replay(bag)[0].estimate
-    error = estimate.parameters - BAR
+    error = estimate.values - BAR
     assert np.all(np.abs(error) <= 5.0 * np.sqrt(np.diag(estimate.covariance)))
     assert estimate.states[0] == "known"
 
@@ -88,7 +89,7 @@ def test_replay_identifies_the_bar(bag: Path) -> None:
 def test_same_bag_gives_bit_identical_results(bag: Path) -> None:
     (one, _, first), (other, _, second) = replay(bag), replay(bag)
     assert first.tobytes() == second.tobytes()
-    assert one.estimate.parameters.tobytes() == other.estimate.parameters.tobytes()
+    assert one.estimate.values.tobytes() == other.estimate.values.tobytes()
     assert one.estimate.covariance.tobytes() == other.estimate.covariance.tobytes()
 
 
@@ -110,9 +111,7 @@ def test_size_of_blocks_changes_nothing(bag: Path, size: int) -> None:
     np.testing.assert_array_equal(other_stamps, stamps)
     np.testing.assert_allclose(other_predicted, predicted, rtol=1e-9, atol=1e-8)
     deviations = np.sqrt(np.diag(expected.estimate.covariance))
-    np.testing.assert_allclose(
-        trace.estimate.parameters / deviations, expected.estimate.parameters / deviations, atol=1e-6
-    )
+    np.testing.assert_allclose(trace.estimate.values / deviations, expected.estimate.values / deviations, atol=1e-6)
     assert trace.health == expected.health
 
 
@@ -163,7 +162,7 @@ def test_files_are_written(bag: Path, tmp_path: Path) -> None:
     outcome = replay_recordings(find_recordings([bag], PLAN), PLAN, tmp_path / "out", lambda _: None)
     assert not outcome.trouble
     document = json.loads((tmp_path / "out" / "estimate.json").read_text())
-    assert document["format"] == "inertid_ros replay"
+    assert document["format"] == "inertid_ros estimate"
     load = document["load"]
     assert load["mass"] == pytest.approx(BAR[0], abs=5 * load["mass_std"])
     np.testing.assert_allclose(load["com"], np.array(load["parameters"][1:4]) / load["mass"])
@@ -206,8 +205,8 @@ def test_trace_is_bounded_and_shows_everything(bag: Path) -> None:
     assert trace.duration == pytest.approx((stamps[-1] - stamps[0]) * 1e-9)
     assert 50 <= len(trace.convergence.times) <= 512
     assert np.all(np.diff(trace.convergence.times) > 0.0)
-    assert trace.wrenches.times[-1] <= trace.duration
-    np.testing.assert_array_equal(trace.convergence.parameters[-1], trace.estimate.parameters)
+    assert trace.signals.times[-1] <= trace.duration
+    np.testing.assert_array_equal(trace.convergence.values[-1], trace.estimate.values)
     assert trace.histogram.counts.sum() == 6 * len(stamps)
     for topic in trace.topics:
         assert topic.latency == pytest.approx(0.002, abs=1e-6)

@@ -23,7 +23,7 @@ from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files import export_urdf as module
-from inertid_ros.files.estimate_json import FORMAT, VERSION, read_document
+from inertid_ros.files.estimate import FORMAT, VERSION, read_estimate
 from inertid_ros.files.export_urdf import JointDynamics, export_urdf, read_links
 from inertid_ros.files.parameters import list_settings
 from inertid_ros.files.provenance import hash_text
@@ -245,7 +245,11 @@ def test_text_that_predicts_other_torques_is_not_written(monkeypatch: pytest.Mon
 
 def write_estimate(path: Path, text: str, bodies: dict[str, FloatArray], joints: dict[str, dict[str, float]]) -> None:
     """The parts of an estimate.json that the command reads."""
+    base = {"names": ["m"], "combinations": ["m"], "values": [1.0], "covariance": [[1.0]], "states": ["known"]}
     links = {
+        "source": "effort",
+        "joint_names": list(joints),
+        "base_parameters": base,
         "parameters": {link: dict(zip(PARAMETER_NAMES, body.tolist(), strict=True)) for link, body in bodies.items()},
         "joints": joints,
     }
@@ -303,9 +307,9 @@ def test_command_explains_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFi
     assert "name the URDF with --urdf" in capsys.readouterr().err
     assert main(["export-urdf", str(estimate), "--urdf", str(tmp_path / "none.urdf"), "-o", str(output)]) == 1
     assert "cannot be read" in capsys.readouterr().err
-    estimate.write_text(json.dumps({"format": FORMAT, "version": VERSION}))
+    estimate.write_text(json.dumps({"format": FORMAT, "version": VERSION, "urdf_sha256": ""}))
     assert main(["export-urdf", str(estimate), "-o", str(output)]) == 1
-    assert "holds no links" in capsys.readouterr().err
+    assert "has no links" in capsys.readouterr().err
     assert not output.exists()
 
 
@@ -314,7 +318,7 @@ def test_links_are_read_back(tmp_path: Path) -> None:
     bodies, dynamics = identify(take_arm(ODD), seed=6)
     joints = {name: {"viscous": 1.5, "coulomb": 0.5, "offset": 0.25} for name in dynamics}
     write_estimate(path, ODD, bodies, joints)
-    found, read = read_links(read_document(path))
+    found, read = read_links(read_estimate(path).need_links())
     assert read == dict.fromkeys(dynamics, JointDynamics(1.5, 0.5, None, 0.25))
     for link, body in bodies.items():
         np.testing.assert_array_equal(found[link], body)
@@ -323,4 +327,4 @@ def test_links_are_read_back(tmp_path: Path) -> None:
     del content["links"]["parameters"]["one"]["mcx"]
     path.write_text(json.dumps(content))
     with pytest.raises(FileFormatError, match="one lacks 'mcx'"):
-        read_links(read_document(path))
+        read_links(read_estimate(path).need_links())

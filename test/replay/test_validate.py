@@ -20,6 +20,7 @@ from support.chain import BAR, PUMA, puma_motion, push_force, simulate_puma
 
 from inertid_ros.cli.main import main
 from inertid_ros.core.rigid_body.inertial import change_frame, compose
+from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.share import share_path
 from inertid_ros.files.urdf_load import find_urdf_load
 from inertid_ros.replay.plan import Plan
@@ -144,7 +145,7 @@ def test_table_says_what_is_fitted(estimate: Path, tmp_path: Path, capsys: pytes
 
 def test_progress_covers_all_passes(estimate: Path, tmp_path: Path) -> None:
     bag = write_bag(tmp_path / "bag", puma_messages(3.0))
-    comparison = prepare(estimate / "estimate.json", [bag], Plan())
+    comparison = prepare(read_estimate(estimate), [bag], Plan())
     counted: list[int] = []
     comparison.run(counted.append)
     assert sum(counted) == comparison.messages == 2 * 2 * 600
