@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inertid_ros.files.load_estimate import Provenance, SavedEstimate, write_estimate
 from rosbags.highlevel import AnyReader
 from support.chain import BAR
 
 from inertid_ros.cli.main import main
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.files.load_estimate import Provenance, SavedEstimate, write_estimate
 from inertid_ros.files.share import share_path
 
 PUMA_FILE = str(share_path("urdf", "puma560.urdf"))

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
+from inertid_ros.core.estimation.link_records import LinkEstimate
 
 from inertid_ros.cli.excite_links import make_links_table
 from inertid_ros.core.equations.model import LinkModel
-from inertid_ros.core.estimation.link_records import LinkEstimate
 from inertid_ros.core.link_chain import LinkChain
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import from_pinocchio

@@ -36,7 +36,7 @@ def test_every_parameter_has_its_estimate_and_band() -> None:
     bands = [line for line in figure.data if line.name == "95 %"]
     assert len(estimates) == len(bands) == 10
     last = sorted(float(np.asarray(line.y)[-1]) for line in estimates)
-    np.testing.assert_allclose(last, sorted(trace.convergence.parameters[-1]), rtol=1e-12)
+    np.testing.assert_allclose(last, sorted(trace.convergence.values[-1]), rtol=1e-12)
     titles = " ".join(annotation.text for annotation in figure.layout.annotations)
     assert all(f"<b>{name}</b>" in titles for name in PARAMETER_NAMES)
 
@@ -118,7 +118,7 @@ def test_wrenches_and_residual_have_six_axes_each() -> None:
     assert [line.name for line in draw_signals(view_load(trace)).data] == ["measured"] * 6 + ["predicted"] * 6
     residual = draw_residual(view_load(trace))
     assert len(residual.data) == 6
-    assert max(np.nanmax(line.y) for line in residual.data) == pytest.approx(np.nanmax(trace.wrenches.residual.high))
+    assert max(np.nanmax(line.y) for line in residual.data) == pytest.approx(np.nanmax(trace.signals.residual.high))
 
 
 def test_spectrum_is_an_amplitude_density() -> None:

@@ -15,29 +15,34 @@ from support.link_bags import BY_EFFORT, simulate_ddarm
 from support.report_traces import puma_trace
 
 from inertid_ros.bags.topics import Topics
+from inertid_ros.core.chain import Target
 from inertid_ros.core.records import JointBlock
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.files.estimate_json import make_document, write_json
+from inertid_ros.files.estimate import read_estimate
+from inertid_ros.files.estimate_writer import write_estimate
 from inertid_ros.motions.motion import JointPath, Motion, Repeat, round_trip
 from inertid_ros.motions.paper_moves import paper_ddarm_link_moves
-from inertid_ros.replay.link_replay import LinkReplay
+from inertid_ros.replay.combine import Recorded, combine
+from inertid_ros.replay.document import make_document
 from inertid_ros.replay.plan import Plan
-from inertid_ros.replay.summary import Summary
-from inertid_ros.replay.trace import LinkTrace, Origin, Trace, Traces
+from inertid_ros.replay.target_replay import TargetReplay
+from inertid_ros.replay.trace import LinkTrace, Origin, Traces
 from inertid_ros.report import write_report
 from inertid_ros.report.link_convergence import draw_link_states, iterate_convergence, list_names
 from inertid_ros.report.link_verdict import find_fit, find_unmoved, judge_arm
 from inertid_ros.report.page import make_page
-from inertid_ros.report.plot_links import draw_links, read_plotted_links
-from inertid_ros.report.signal_view import view_links
+from inertid_ros.report.plot_links import draw_links
+from inertid_ros.report.signal_view import view_channels
 from inertid_ros.report.signals import draw_distribution, draw_residual, draw_signals, draw_spectrum
 
 
 def make_trace(block: JointBlock) -> LinkTrace:
-    part = LinkReplay(Plan(settings=BY_EFFORT), Robot.from_urdf(DDARM))
+    part = TargetReplay(Plan(settings=BY_EFFORT), Robot.from_urdf(DDARM), Target.LINKS)
     part.push_joints(block)
     origin = Origin((), "1" * 64, "", {}, int(block.stamps[0]), int(block.stamps[-1]))
-    return part.finish(Trace(0.0, (), (), (), BY_EFFORT, origin))
+    trace = part.finish((), (), origin)
+    assert isinstance(trace, LinkTrace)
+    return trace
 
 
 @cache
@@ -85,8 +90,9 @@ def test_a_joint_that_never_moved_is_named() -> None:
 
 
 def test_a_poor_fit_is_not_to_be_used() -> None:
-    trace = moving()
-    worse = replace(trace, estimate=replace(trace.estimate, residual_rms=0.6 * trace.estimate.measured_rms))
+    trace, fit = moving(), moving().estimate.fit
+    assert fit is not None
+    worse = replace(trace, estimate=replace(trace.estimate, fit=replace(fit, residual_rms=0.6 * fit.measured_rms)))
     verdict = judge_arm(worse)
     assert verdict.grade == "bad"
     assert "unit of effort" in verdict.sentences[0].text
@@ -95,7 +101,8 @@ def test_a_poor_fit_is_not_to_be_used() -> None:
 def test_fit_is_that_of_the_rows_over_all_joints() -> None:
     trace = moving()
     found, urdf = find_fit(trace)
-    rms, measured = trace.estimate.residual_rms, trace.estimate.measured_rms
+    assert trace.estimate.fit is not None
+    rms, measured = trace.estimate.fit.residual_rms, trace.estimate.fit.measured_rms
     assert found == pytest.approx(np.linalg.norm(rms) / np.linalg.norm(measured), rel=1e-3)
     assert urdf == pytest.approx(np.linalg.norm(trace.urdf.rows.rms) / np.linalg.norm(trace.urdf.rows.measured_rms))
 
@@ -111,7 +118,7 @@ def test_convergence_ends_at_the_estimate() -> None:
 
 
 def test_efforts_are_drawn_with_what_the_urdf_predicts() -> None:
-    view = view_links(moving())
+    view = view_channels(moving())
     names = [line.name for line in draw_signals(view).data]
     assert names == ["measured"] * 3 + ["by the URDF alone"] * 3 + ["predicted"] * 3
     assert len(draw_residual(view).data) == 3
@@ -122,8 +129,8 @@ def test_efforts_are_drawn_with_what_the_urdf_predicts() -> None:
 def test_early_predictions_do_not_set_the_range() -> None:
     trace = moving()
     predicted = replace(trace.signals.predicted, high=trace.signals.predicted.high + 1e4)
-    figure = draw_signals(view_links(replace(trace, signals=replace(trace.signals, predicted=predicted))))
-    largest = max(np.nanmax(trace.signals.measured.high), np.nanmax(trace.by_urdf.high))
+    figure = draw_signals(view_channels(replace(trace, signals=replace(trace.signals, predicted=predicted))))
+    largest = max(np.nanmax(trace.signals.measured.high), np.nanmax(trace.signals.by_urdf.high))
     assert largest < figure.layout.yaxis.range[1] < 3.0 * largest
 
 
@@ -157,12 +164,10 @@ def test_page_escapes_names_and_is_bounded() -> None:
 
 
 def test_picture_has_every_parameter_and_channel(tmp_path: Path) -> None:
-    from inertid_ros.files.estimate_json import read_document
-
-    summary = Summary.from_traces(Traces(None, moving()))
+    recorded = Recorded("", Traces(None, moving()))
     path = tmp_path / "estimate.json"
-    write_json(path, make_document(None, summary.links, [summary], (), Topics()))
-    links = read_plotted_links(read_document(path))
+    write_estimate(path, make_document(combine([recorded]), [recorded], (), Topics()))
+    links = read_estimate(path).need_links()
     figure = draw_links(links)
     labels = [label.get_text() for axis in figure.axes for label in axis.get_xticklabels()]
     assert set(links.names) | {"joint1", "joint2", "joint3"} == set(labels)

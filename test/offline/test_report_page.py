@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from support.report_traces import puma_trace
 
-from inertid_ros.core.errors import FileAccessError
 from inertid_ros.core.diagnosis import HealthItem
+from inertid_ros.core.errors import FileAccessError
+from inertid_ros.core.estimation.estimate import Mode
+from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.settings.settings import iterate_settings
 from inertid_ros.replay.trace import LoadTrace, TraceEvent, Traces
 from inertid_ros.report import write_report
@@ -89,13 +91,12 @@ def test_text_from_outside_is_escaped() -> None:
     item = HealthItem(NASTY, "gap", "warning", 1, 1, 2, NASTY, NASTY, NASTY)
     nasty = replace(
         trace,
-        sensor_frame=NASTY,
         joint_names=(NASTY,),
         notes=(NASTY,),
         health=(item,),
         events=(TraceEvent(1.0, "load_changed", NASTY),),
         topics=tuple(replace(topic, topic=NASTY) for topic in trace.topics),
-        estimate=replace(trace.estimate, sensor_frame=NASTY),
+        estimate=replace(trace.estimate, frame=NASTY),
         origin=replace(trace.origin, versions={NASTY: NASTY}),
     )
     text = make_page(Traces(nasty, None))
@@ -148,7 +149,7 @@ def empty_trace() -> LoadTrace:
     convergence = replace(
         trace.convergence,
         times=np.empty(0),
-        parameters=np.empty((0, 10)),
+        values=np.empty((0, 10)),
         deviations=np.empty((0, 10)),
         states=np.empty((0, 10), dtype=np.int8),
         bias=nothing,
@@ -161,7 +162,7 @@ def empty_trace() -> LoadTrace:
         convergence=convergence,
         events=(),
         topics=(),
-        statistics=replace(trace.statistics, counts=np.zeros(6, dtype=np.int64)),
-        estimate=replace(trace.estimate, rows=0, stamp=0, mode="waiting", states=("not excited yet",) * 10),
+        online=replace(trace.online, samples=replace(trace.online.samples, counts=np.zeros(6, dtype=np.int64))),
+        estimate=replace(trace.estimate, rows=0, stamp=0, mode=Mode.WAITING, states=(ParameterState.NOT_EXCITED,) * 10),
         origin=replace(trace.origin, first_stamp=0, last_stamp=0),
     )

@@ -11,16 +11,9 @@ import pytest
 from support.report_traces import puma_trace
 
 from inertid_ros.cli.main import main
-from inertid_ros.core.load_chain import LoadEstimate
-from inertid_ros.files.estimate_json import FORMAT, VERSION, format_json, list_load
-from inertid_ros.files.load_estimate import Provenance, SavedEstimate, write_estimate
-from inertid_ros.report.plot import outline, read_any_estimate
-
-
-def write_json_estimate(path: Path, estimate: LoadEstimate) -> Path:
-    document = {"format": FORMAT, "version": VERSION, "load": list_load(estimate)}
-    path.write_text(format_json(document), encoding="utf-8")
-    return path
+from inertid_ros.files.estimate import read_estimate
+from inertid_ros.files.estimate_writer import list_live, write_estimate
+from inertid_ros.report.plot import outline
 
 
 def png_size(path: Path) -> tuple[int, int]:
@@ -32,7 +25,13 @@ def png_size(path: Path) -> tuple[int, int]:
 
 @pytest.fixture
 def estimate_json(tmp_path: Path) -> Path:
-    return write_json_estimate(tmp_path / "estimate.json", puma_trace().estimate)
+    return save(tmp_path / "estimate.json")
+
+
+def save(path: Path) -> Path:
+    trace = puma_trace()
+    write_estimate(path, list_live(trace.settings, "0" * 64, {"first_stamp": 1, "last_stamp": 2}, load=trace.estimate))
+    return path
 
 
 def test_an_estimate_of_a_replay_becomes_a_picture(estimate_json: Path, tmp_path: Path) -> None:
@@ -41,16 +40,9 @@ def test_an_estimate_of_a_replay_becomes_a_picture(estimate_json: Path, tmp_path
 
 
 def test_a_saved_estimate_of_the_node_is_the_same_to_draw(estimate_json: Path, tmp_path: Path) -> None:
-    estimate = puma_trace().estimate
-    provenance = Provenance("0" * 64, "ft_sensor", "on_load", "filtered", (0.0, 0.0, -9.81), 1, 2, 3, 4)
-    saved = SavedEstimate(
-        provenance, estimate.parameters, estimate.covariance, estimate.feasible, estimate.states, estimate.bias,
-        estimate.bias_covariance, None,
-    )  # fmt: skip
-    write_estimate(tmp_path / "saved.yaml", saved)
-    from_yaml, from_json = read_any_estimate(tmp_path / "saved.yaml"), read_any_estimate(estimate_json)
+    from_yaml, from_json = (read_estimate(path).need_load() for path in (save(tmp_path / "saved.yaml"), estimate_json))
     assert from_yaml.states == from_json.states
-    np.testing.assert_array_equal(from_yaml.parameters, from_json.parameters)
+    np.testing.assert_array_equal(from_yaml.values, from_json.values)
     np.testing.assert_array_equal(from_yaml.covariance, from_json.covariance)
     assert main(["plot", str(tmp_path / "saved.yaml"), "--png", str(tmp_path / "b.png")]) == 0
     assert png_size(tmp_path / "b.png") == (1800, 1240)
@@ -65,7 +57,7 @@ def test_a_file_that_lacks_something_is_refused_by_name(
     estimate_json.write_text(json.dumps(document), encoding="utf-8")
     assert main(["plot", str(estimate_json), "--png", str(tmp_path / "a.png")]) == 1
     message = capsys.readouterr().err
-    assert f"'{missing}'" in message
+    assert ("has no load" if missing == "load" else f"'{missing}'") in message
     assert message.count("\n") == 1
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from support.report_traces import free_motion_trace, puma_trace, static_poses_trace
 
-from inertid_ros.core.diagnosis import Finding
-from inertid_ros.core.diagnosis import HealthItem
+from inertid_ros.core.diagnosis import Finding, HealthItem
 from inertid_ros.core.records import FloatArray
 from inertid_ros.replay.trace import MODES, Envelope, LoadTrace, SignalTrace, TraceEvent
 from inertid_ros.report.verdict import Verdict, advise_on_turning, join_words, judge, list_times
@@ -81,7 +81,7 @@ def test_an_error_in_the_convention_is_worse_than_any_precision() -> None:
 
 def test_unknown_sign_is_an_error() -> None:
     trace = puma_trace()
-    verdict = judge(replace(trace, estimate=replace(trace.estimate, sign=None)))
+    verdict = judge(with_sensor(trace, sign=None))
     assert verdict.grade == "bad"
     assert "load.wrench_sign" in say(verdict, "Wrench")
 
@@ -123,7 +123,7 @@ def test_no_excitation_at_all() -> None:
 
 def test_nothing_carried_is_said_so() -> None:
     trace = puma_trace()
-    trace = replace(trace, estimate=replace(trace.estimate, parameters=np.full(10, 1e-9)))
+    trace = replace(trace, estimate=replace(trace.estimate, values=np.full(10, 1e-9)))
     verdict = judge(with_states(trace, KNOWN))
     assert "nothing is carried" in say(verdict, "Mass")
     assert "nothing is carried" in say(verdict, "Inertia")
@@ -131,20 +131,29 @@ def test_nothing_carried_is_said_so() -> None:
 
 def test_a_bad_fit_is_told_in_multiples_of_the_noise() -> None:
     trace = puma_trace()
-    assert "5 times" in say(judge(replace(trace, estimate=replace(trace.estimate, misfit=25.0))), "Fit")
-    assert "times" not in say(judge(replace(trace, estimate=replace(trace.estimate, misfit=2.0))), "Fit")
+    assert "5 times" in say(judge(with_sensor(trace, variance_inflation=25.0)), "Fit")
+    assert "times" not in say(judge(with_sensor(trace, variance_inflation=2.0)), "Fit")
+
+
+def with_sensor(trace: LoadTrace, **changes: Any) -> LoadTrace:
+    """The same with something else of the sensor."""
+    assert trace.estimate.sensor is not None
+    return replace(trace, estimate=replace(trace.estimate, sensor=replace(trace.estimate.sensor, **changes)))
 
 
 def with_wrenches(trace: LoadTrace, residual: FloatArray, measured: FloatArray) -> LoadTrace:
     """The same with other wrenches, one in each bucket; both (B, 6)."""
+    assert trace.estimate.sensor is not None
+    bias = trace.estimate.sensor.bias
     wrenches = SignalTrace(
         times=np.arange(len(residual), dtype=float),
         bucket_width=1.0,
-        measured=Envelope(measured + trace.estimate.bias, measured + trace.estimate.bias),
+        measured=Envelope(measured + bias, measured + bias),
         predicted=Envelope(measured - residual, measured - residual),
         residual=Envelope(np.minimum(residual, 0.0), np.maximum(residual, 0.0)),
+        by_urdf=None,
     )
-    return replace(trace, wrenches=wrenches)
+    return replace(trace, signals=wrenches)
 
 
 def test_fit_is_the_median_of_the_peaks_beside_that_of_the_load() -> None:
@@ -187,8 +196,8 @@ def test_contacts_do_not_count_as_a_bad_fit() -> None:
     residual = np.zeros((19, 6))
     residual[:10, 0] = 50.0
     pushed = with_wrenches(trace, residual, np.full((19, 6), 10.0))
-    modes = np.where(trace.convergence.times <= 10.0, MODES.index("contact"), MODES.index("free")).astype(np.int8)
-    free = replace(trace.convergence, modes=np.full_like(modes, MODES.index("free")))
+    modes = np.where(trace.convergence.times <= 10.0, MODES.index("contact"), MODES.index("tracking")).astype(np.int8)
+    free = replace(trace.convergence, modes=np.full_like(modes, MODES.index("tracking")))
     fits = [
         next(
             sentence.grade
@@ -202,7 +211,7 @@ def test_contacts_do_not_count_as_a_bad_fit() -> None:
 
 def test_nothing_carried_is_no_bad_fit() -> None:
     trace = puma_trace()
-    trace = replace(trace, estimate=replace(trace.estimate, parameters=np.full(10, 1e-9)))
+    trace = replace(trace, estimate=replace(trace.estimate, values=np.full(10, 1e-9)))
     noise = np.full((9, 6), 0.1)
     assert "%" not in say(judge(with_wrenches(with_states(trace, KNOWN), noise, noise)), "Fit")
 

@@ -229,3 +229,20 @@ def test_unknown_parameter(run: Run, good: Path, tmp_path: Path) -> None:
     other.write_text("another_node:\n  ros__parameters:\n    a: 1\n")
     assert main(["replay", str(good), "--params", str(other), "-o", str(tmp_path / "out")]) == 1
     assert run(good).code == 0
+
+
+def test_undecodable_messages_count_once_where_time_goes_back(run: Run, tmp_path: Path) -> None:
+    """A clock that starts again within a block must not make the decoder look at a message twice."""
+    messages = puma_messages(6.0)
+    broken = [index for index, message in enumerate(messages) if message[0] == "/wrench"][100:103]
+    for index in broken:
+        topic, kind, time, data = messages[index]
+        messages[index] = (topic, kind, time, data[:30])
+    last = messages[-1][2]
+    again = [(topic, kind, last + index, data) for index, (topic, kind, _, data) in enumerate(puma_messages(3.0)[1:])]
+    result = run(write_bag(tmp_path / "bag", [*messages, *again]))
+    assert result.code == 1
+    assert "inertid replay: 3 messages of /wrench cannot be decoded: left out" in result.lines
+    counts = {topic["topic"]: topic["count"] for topic in result.document["recordings"][0]["topics"]}
+    sent = [message[0] for message in (*messages, *again)]
+    assert counts == {"/joint_states": sent.count("/joint_states"), "/wrench": sent.count("/wrench") - 3}

@@ -6,13 +6,11 @@ from functools import cache
 
 import numpy as np
 
-from inertid_ros.core.load_chain import LoadChain
-from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.motions.motion import Hold, Repeat, Sequence, there_and_back
 from inertid_ros.motions.paper_moves import paper_puma_move
 from inertid_ros.replay.trace import LoadTrace
-from support.chain import BAR, make_chain, push_force, simulate_puma
+from support.chain import BAR, PUMA, push_force, simulate_puma
 from support.recordings import read_load_recording
 from support.traces import record_trace
 
@@ -31,7 +29,8 @@ def puma_trace() -> LoadTrace:
     pushed = (times > 20.0) & (times < 23.5)
     push[pushed, 0] = 12.0 + 15.0 * np.sin(2.0 * np.pi * 1.3 * (times[pushed] - 20.0))
     push[pushed, 2] = 8.0 * np.sin(2.0 * np.pi * 0.7 * (times[pushed] - 20.0))
-    return record_trace(make_chain(), simulator.joints(0.0, 30.0), push_force(wrenches, push))
+    settings = Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load"))
+    return record_trace(PUMA, settings, simulator.joints(0.0, 30.0), push_force(wrenches, push))
 
 
 @cache
@@ -49,4 +48,4 @@ def free_motion_trace() -> LoadTrace:
 def _recorded(name: str) -> LoadTrace:
     urdf, joints, wrenches = read_load_recording(name)
     settings = Settings(gravity=[0.0, 0.0, -LOCAL_GRAVITY], load=LoadSettings(sensor_frame="ft_sensor"))
-    return record_trace(LoadChain(Robot.from_urdf(urdf), settings), joints, wrenches)
+    return record_trace(urdf, settings, joints, wrenches)

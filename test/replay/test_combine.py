@@ -1,0 +1,94 @@
+"""Sums of recordings are judged as a single one is: findings belong to them, and uncertainty is widened."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.bags import joint_messages, text_message, wrench_messages, write_bag
+from support.chain import BAR, DDARM, PUMA, puma_motion, simulate_puma
+from support.link_bags import BY_EFFORT, FRICTION, true_links
+
+from inertid_ros.cli.main import main
+from inertid_ros.core.records import FloatArray, WrenchBlock
+from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.motions.multisine import JointLimits, Multisine
+from inertid_ros.replay.combine import combine
+from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
+from inertid_ros.sim.sensors import SensorModel
+from inertid_ros.sim.simulator import DEFAULT_START, Simulator
+
+LOAD = Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load"))
+QUARTER_TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+
+
+def record(path: Path, seed: int, turn: FloatArray, load: FloatArray = BAR) -> Path:
+    """A PUMA whose sensor is mounted otherwise than its URDF says."""
+    simulator = simulate_puma(puma_motion(rounds=2), seed=seed, schedule=[(0.0, load)])
+    frame, stamps, wrenches = simulator.wrenches(0.0, 10.0)
+    block = WrenchBlock(frame, stamps, wrenches @ np.kron(np.eye(2), turn).T)
+    messages = [*joint_messages(simulator.joints(0.0, 10.0)), *wrench_messages(block)]
+    messages.sort(key=lambda message: message[2])
+    return write_bag(path, [text_message(PUMA, messages[0][2]), *messages])
+
+
+def replay(bags: list[Path], settings: Settings, output: Path) -> Outcome:
+    plan = Plan(settings=settings)
+    return replay_recordings(find_recordings(bags, plan), plan, output, lambda _: None, 1)
+
+
+def test_a_turned_frame_is_not_forgotten_in_the_sum(tmp_path: Path) -> None:
+    bags = [record(tmp_path / f"bag_{seed}", seed, QUARTER_TURN) for seed in (1, 2)]
+    outcome = replay(bags, LOAD, tmp_path / "out")
+    alone = [recorded.traces.load for recorded in outcome.recordings]
+    for trace in alone:
+        assert trace is not None
+        assert "frame_turned" in [finding.code for finding in trace.estimate.findings]
+        assert "known" not in trace.estimate.states
+    load = json.loads((tmp_path / "out" / "estimate.json").read_text())["load"]
+    assert "frame_turned" in [finding["code"] for finding in load["findings"]]
+    assert "known" not in load["states"]
+
+
+def test_recordings_of_different_loads_contradict_each_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bags = [record(tmp_path / f"bag_{seed}", seed, np.eye(3), factor * BAR) for seed, factor in ((1, 1.0), (2, 2.0))]
+    parameters = tmp_path / "parameters.yaml"
+    parameters.write_text("/**: {ros__parameters: {load: {sensor_frame: ft_sensor, wrench_sign: on_load}}}")
+    assert main(["replay", *map(str, bags), "--params", str(parameters), "-o", str(tmp_path / "out")]) == 1
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "contradict each other" in line
+    document = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    assert "recordings_contradict" in [finding["code"] for finding in document["load"]["findings"]]
+    assert document["notes"] == [
+        finding["message"] for finding in document["load"]["findings"] if finding["code"] == "recordings_contradict"
+    ]
+
+
+def test_the_sum_of_links_is_widened_as_a_single_recording_is(tmp_path: Path) -> None:
+    """In a slow motion errors in the equations count for more than noise, and twice the data do not remove them."""
+    full = np.ones(3)
+    motion = Multisine(JointLimits(-full, full, 0.3 * full, 0.6 * full), period=8.0, seed=1)
+    sensors = SensorModel(joint_rate=100.0, velocity_noise=0.0, effort_noise=0.001)
+    bags = []
+    for seed in (1, 2):
+        start = DEFAULT_START + seed * 10**12
+        simulator = Simulator(
+            DDARM, "ft_sensor", motion, sensors, seed=seed, start_stamp=start, friction=FRICTION, links=true_links()
+        )
+        messages = list(joint_messages(simulator.joints(0.0, 8.0)))
+        bags.append(write_bag(tmp_path / f"bag_{seed}", [text_message(DDARM, messages[0][2]), *messages]))
+    outcome = replay(bags, BY_EFFORT, tmp_path / "out")
+    singles = [recorded.traces.links for recorded in outcome.recordings if recorded.traces.links is not None]
+    summed = combine(outcome.recordings).links
+    assert summed is not None
+    ratios = summed.estimate.deviations / singles[0].estimate.deviations
+    by_noise = np.sqrt(np.diag(summed.estimator.solve().information.covariance()))
+    assert np.median(summed.estimate.deviations / by_noise) > 2.0
+    assert np.median(ratios) > 0.9, "noise alone would leave 0.7"
+    listed = outcome.document["links"]["base_parameters"]["standard_deviations"]
+    np.testing.assert_array_equal(listed, summed.estimate.deviations)
