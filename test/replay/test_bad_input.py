@@ -234,7 +234,7 @@ def test_unknown_parameter(run: Run, good: Path, tmp_path: Path) -> None:
 def test_undecodable_messages_count_once_where_time_goes_back(run: Run, tmp_path: Path) -> None:
     """A clock that starts again within a block must not make the decoder look at a message twice."""
     messages = puma_messages(6.0)
-    broken = [index for index, message in enumerate(messages) if message[0] == "/wrench"][100:103]
+    broken = [index for index, message in enumerate(messages) if message[0] == "/wrench"][-23:-20]
     for index in broken:
         topic, kind, time, data = messages[index]
         messages[index] = (topic, kind, time, data[:30])

@@ -25,12 +25,12 @@ LOAD = Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load
 QUARTER_TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 
 
-def record(path: Path, seed: int, turn: FloatArray, load: FloatArray = BAR) -> Path:
-    """A PUMA whose sensor is mounted otherwise than its URDF says."""
-    simulator = simulate_puma(puma_motion(rounds=2), seed=seed, schedule=[(0.0, load)])
-    frame, stamps, wrenches = simulator.wrenches(0.0, 10.0)
+def record(path: Path, seed: int, turn: FloatArray, load: FloatArray = BAR, seconds: float = 18.0) -> Path:
+    """A PUMA whose sensor is mounted otherwise than its URDF says; it stands still for two seconds."""
+    simulator = simulate_puma(puma_motion(rounds=4), seed=seed, schedule=[(0.0, load)])
+    frame, stamps, wrenches = simulator.wrenches(0.0, seconds)
     block = WrenchBlock(frame, stamps, wrenches @ np.kron(np.eye(2), turn).T)
-    messages = [*joint_messages(simulator.joints(0.0, 10.0)), *wrench_messages(block)]
+    messages = [*joint_messages(simulator.joints(0.0, seconds)), *wrench_messages(block)]
     messages.sort(key=lambda message: message[2])
     return write_bag(path, [text_message(PUMA, messages[0][2]), *messages])
 
@@ -41,14 +41,18 @@ def replay(bags: list[Path], settings: Settings, output: Path) -> Outcome:
 
 
 def test_a_turned_frame_is_not_forgotten_in_the_sum(tmp_path: Path) -> None:
-    bags = [record(tmp_path / f"bag_{seed}", seed, QUARTER_TURN) for seed in (1, 2)]
+    """Two recordings show it and a third, at rest, cannot; together they would narrow the mass to a wrong value."""
+    bags = [record(tmp_path / f"bag_{seed}", seed, QUARTER_TURN) for seed in (0, 1)]
+    bags.append(record(tmp_path / "still", 2, QUARTER_TURN, seconds=2.0))
     outcome = replay(bags, LOAD, tmp_path / "out")
-    alone = [recorded.traces.load for recorded in outcome.recordings]
-    for trace in alone:
-        assert trace is not None
-        assert "frame_turned" in [finding.code for finding in trace.estimate.findings]
-        assert "known" not in trace.estimate.states
+    found = []
+    for recorded in outcome.recordings:
+        assert recorded.traces.load is not None
+        found.append([finding.code for finding in recorded.traces.load.estimate.findings])
+        assert "known" not in recorded.traces.load.estimate.states
+    assert found == [["frame_turned"], ["frame_turned"], []]
     load = json.loads((tmp_path / "out" / "estimate.json").read_text())["load"]
+    assert abs(load["mass"] - BAR[0]) > 5.0 * load["mass_std"]
     assert "frame_turned" in [finding["code"] for finding in load["findings"]]
     assert "known" not in load["states"]
 
