@@ -25,8 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.load_chain import LoadChain
+from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
@@ -101,13 +100,14 @@ def cut(joints: JointBlock, wrenches: WrenchBlock, size: int, count: int) -> lis
 
 def make_load(urdf: str) -> tuple[Callable[[JointBlock, WrenchBlock], None], Callable[[FloatArray, FloatArray], None]]:
     """The load chain and its floor."""
-    chain = LoadChain(Robot.from_urdf(urdf), Settings(load=LoadSettings(sensor_frame=FRAME, wrench_sign="on_load")))
+    settings = Settings(load=LoadSettings(sensor_frame=FRAME, wrench_sign="on_load"))
+    chain = Chain(Robot.from_urdf(urdf), settings, Target.LOAD)
     model = pin.buildModelFromXML(urdf)
     data, frame = model.createData(), model.getFrameId(FRAME)
 
     def drive(joints: JointBlock, wrenches: WrenchBlock) -> None:
-        chain.push_joints(joints)
-        chain.push_wrenches(wrenches)
+        chain.push(joints)
+        chain.push(wrenches)
         chain.process()
 
     def floor(position: FloatArray, velocity: FloatArray) -> None:
@@ -119,12 +119,13 @@ def make_load(urdf: str) -> tuple[Callable[[JointBlock, WrenchBlock], None], Cal
 
 def make_links(urdf: str) -> tuple[Callable[[JointBlock, WrenchBlock], None], Callable[[FloatArray, FloatArray], None]]:
     """The chain of the links and its floor."""
-    chain = LinkChain(Robot.from_urdf(urdf), Settings(links=LinksSettings(effort_unit="newton_metre")))
+    settings = Settings(links=LinksSettings(effort_unit="newton_metre"))
+    chain = Chain(Robot.from_urdf(urdf), settings, Target.LINKS)
     model = pin.buildModelFromXML(urdf)
     data = model.createData()
 
     def drive(joints: JointBlock, _: WrenchBlock) -> None:
-        chain.push_joints(joints)
+        chain.push(joints)
         chain.process()
 
     def floor(position: FloatArray, velocity: FloatArray) -> None:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.equations.model import LinkModel
-from inertid_ros.core.estimation.link_records import LinkOutput
-from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.estimation.estimate import LinksEstimate
+from inertid_ros.core.records import FloatArray, Output
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.files.share import share_path
@@ -73,21 +73,21 @@ def run_ddarm(with_drives: bool, seed: int) -> DDArmRun:
     chain = _make_chain(with_drives)
     for index, move in enumerate(paper_ddarm_link_moves()):
         motion = with_rest(move, 0.5, 0.2)
-        chain.push_joints(_simulate(motion, seed, index).joints(0.0, motion.duration))
+        chain.push(_simulate(motion, seed, index).joints(0.0, motion.duration))
         chain.process()
     estimate = chain.estimate()
-    assert estimate is not None
+    assert isinstance(estimate, LinksEstimate)
     model = estimate.model
     truth = model.base.combination[:, model.unknowns.inertial] @ estimated_links().ravel()
     sets = estimate.values, model.prior, truth
     found, cad, best = (_predict_fourth(chain, seed, index, values) for index, values in enumerate(sets, start=3))
     return DDArmRun(
-        filtered=_relate(found.row_measured, found.row_predicted).item(),
+        filtered=_relate(found.rows.measured, found.rows.predicted).item(),
         sampled=_relate(found.measured, found.predicted).item(),
         unavoidable=_relate(best.measured, best.predicted).item(),
         modelled=_relate_on_true_motion(model, estimate.values),
-        per_joint=np.array([_relate(found.row_measured[:, k], found.row_predicted[:, k]) for k in range(3)]),
-        cad=_relate(cad.row_measured, cad.row_predicted).item(),
+        per_joint=np.array([_relate(found.rows.measured[:, k], found.rows.predicted[:, k]) for k in range(3)]),
+        cad=_relate(cad.rows.measured, cad.rows.predicted).item(),
         errors=estimate.values - truth,
         deviations=np.sqrt(np.diag(estimate.covariance)),
     )
@@ -100,7 +100,7 @@ def base_names(with_drives: bool) -> tuple[str, ...]:
     return tuple(model.base.names[column] for column in model.base.columns)
 
 
-def _make_chain(with_drives: bool) -> LinkChain:
+def _make_chain(with_drives: bool) -> Chain:
     links = LinksSettings(
         effort_unit="newton_metre",
         joints=list(paper_arm().joint_names),
@@ -109,7 +109,7 @@ def _make_chain(with_drives: bool) -> LinkChain:
         rotor_inertia=with_drives,
         offset=with_drives,
     )
-    return LinkChain(paper_arm(), Settings(links=links))
+    return Chain(paper_arm(), Settings(links=links), Target.LINKS)
 
 
 def _simulate(motion: Motion, seed: int, index: int, noise: float = 2.0) -> Simulator:
@@ -121,11 +121,11 @@ def _simulate(motion: Motion, seed: int, index: int, noise: float = 2.0) -> Simu
     )
 
 
-def _predict_fourth(chain: LinkChain, seed: int, index: int, values: FloatArray) -> LinkOutput:
+def _predict_fourth(chain: Chain, seed: int, index: int, values: FloatArray) -> Output:
     """Predict from noisy tachometers; what is compared with has no noise."""
     motion = with_rest(FOURTH_MOVE, 0.5, 0.2)
     chain.freeze(values)
-    chain.push_joints(_simulate(motion, seed, index, noise=0.0).joints(0.0, motion.duration))
+    chain.push(_simulate(motion, seed, index, noise=0.0).joints(0.0, motion.duration))
     output = chain.process()
     assert output is not None
     return output

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.load_chain import LoadChain
+from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
@@ -79,14 +79,16 @@ def run_once(arm: str, load: str, method: str, seed: int) -> tuple[FloatArray, F
     motion = with_rest(paper_puma_move() if is_puma else paper_ddarm_load_move(), before=2.0)
     sensors = paper_puma_sensors(seed) if is_puma else paper_ddarm_sensors(seed)
     simulator = Simulator(urdf, "ft_sensor", motion, sensors, [(0.0, truth)], seed=seed)
-    chain = LoadChain(Robot.from_urdf(urdf), Settings(load=LoadSettings(sensor_frame="ft_sensor", method=method)))
-    chain.push_joints(simulator.joints(0.0, motion.duration))
-    chain.push_wrenches(simulator.wrenches(0.0, motion.duration))
+    settings = Settings(load=LoadSettings(sensor_frame="ft_sensor", method=method))
+    chain = Chain(Robot.from_urdf(urdf), settings, Target.LOAD)
+    chain.push(simulator.joints(0.0, motion.duration))
+    chain.push(simulator.wrenches(0.0, motion.duration))
     chain.process()
     estimate = chain.estimate()
-    found = estimate.parameters
+    assert estimate is not None
+    found = estimate.values
     com_error = found[1:4] / found[0] - truth[1:4] / truth[0]
-    return found - truth, np.sqrt(np.diag(estimate.covariance)), com_error
+    return found - truth, estimate.deviations, com_error
 
 
 def run_many(arm: str, load: str, method: str, runs: int, workers: int = 1) -> Outcome:

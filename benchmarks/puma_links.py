@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.equations.arm_regressor import ArmRegressor
 from inertid_ros.core.equations.unknowns import LinkUnknowns
-from inertid_ros.core.estimation.link_records import LinkEstimate
-from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
@@ -92,7 +92,7 @@ def run_puma(case: PumaCase, seed: int, duration: float = 30.0) -> PumaRun:
     return _judge(case, estimate, truth.ravel(), friction)
 
 
-def _learn(case: PumaCase, seed: int, duration: float, friction: JointFriction, truth: FloatArray) -> LinkEstimate:
+def _learn(case: PumaCase, seed: int, duration: float, friction: JointFriction, truth: FloatArray) -> LinksEstimate:
     motion = _make_motion(seed, duration)
     simulator = Simulator(URDF, "ft_sensor", motion, SENSORS, seed=seed, friction=friction, links=truth)
     links = LinksSettings(
@@ -105,16 +105,16 @@ def _learn(case: PumaCase, seed: int, duration: float, friction: JointFriction, 
         offset=case.has_columns,
         coulomb_velocity=0.005,
     )
-    chain = LinkChain(_robot(), Settings(links=links))
-    chain.push_joints(simulator.joints(0.0, duration))
-    chain.push_base_wrenches(simulator.base_wrenches(0.0, duration))
+    chain = Chain(_robot(), Settings(links=links), Target.LINKS)
+    chain.push(simulator.joints(0.0, duration))
+    chain.push(simulator.base_wrenches(0.0, duration))
     chain.process()
     estimate = chain.estimate()
-    assert estimate is not None
+    assert isinstance(estimate, LinksEstimate)
     return estimate
 
 
-def _judge(case: PumaCase, estimate: LinkEstimate, truth: FloatArray, friction: JointFriction) -> PumaRun:
+def _judge(case: PumaCase, estimate: LinksEstimate, truth: FloatArray, friction: JointFriction) -> PumaRun:
     unknowns, base = estimate.model.unknowns, estimate.base
     full = np.zeros(len(unknowns.names))
     full[base.columns] = estimate.values

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.estimation.link_records import LinkOutput
-from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.records import FloatArray, JointBlock
+from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.estimation.estimate import LinksEstimate
+from inertid_ros.core.records import FloatArray, JointBlock, Output, join_outputs
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 
@@ -85,20 +85,20 @@ def run_arm(arm: RealArm) -> RealOutcome:
     """Fit and test an arm; efforts are in newton metres in all recordings."""
     links = LinksSettings(effort_unit="newton_metre", effort_delay=arm.effort_delay)
     robot = Robot.from_urdf((RECORDINGS / arm.fitted[0] / "robot.urdf").read_text())
-    chain = LinkChain(robot, Settings(links=links))
+    chain = Chain(robot, Settings(links=links), Target.LINKS)
     for name in arm.fitted:
         block = read_joints(name)
         _feed(chain, _cut(block, 0, int(arm.share * len(block.stamps))))
     estimate = chain.estimate()
-    assert estimate is not None
+    assert isinstance(estimate, LinksEstimate)
     block = read_joints(arm.tested)
     start = int(arm.share * len(block.stamps)) if arm.share < 1.0 else 0
     block = _cut(block, start, len(block.stamps))
     found, given = (_test(robot, links, block, values) for values in (estimate.values, estimate.model.prior))
     return RealOutcome(
-        relate(found.row_measured, found.row_predicted),
+        relate(found.rows.measured, found.rows.predicted),
         relate(found.measured, found.predicted),
-        relate(given.row_measured, given.row_predicted),
+        relate(given.rows.measured, given.rows.predicted),
     )
 
 
@@ -115,17 +115,17 @@ def _cut(block: JointBlock, start: int, stop: int) -> JointBlock:
     return JointBlock(names, stamps[part], positions[part], velocities[part], efforts[part])
 
 
-def _test(robot: Robot, links: LinksSettings, block: JointBlock, values: FloatArray) -> LinkOutput:
-    chain = LinkChain(robot, Settings(links=links))
-    chain.push_joints(_cut(block, 0, 1))
+def _test(robot: Robot, links: LinksSettings, block: JointBlock, values: FloatArray) -> Output:
+    chain = Chain(robot, Settings(links=links), Target.LINKS)
+    chain.push(_cut(block, 0, 1))
     chain.freeze(values)
     return _feed(chain, _cut(block, 1, len(block.stamps)))
 
 
-def _feed(chain: LinkChain, block: JointBlock) -> LinkOutput:
+def _feed(chain: Chain, block: JointBlock) -> Output:
     outputs = []
     for start in range(0, len(block.stamps), _BLOCK):
-        chain.push_joints(_cut(block, start, start + _BLOCK))
+        chain.push(_cut(block, start, start + _BLOCK))
         outputs.append(chain.process())
     found = [output for output in outputs if output is not None]
-    return LinkOutput(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    return join_outputs(found)

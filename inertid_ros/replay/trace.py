@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,6 @@ STATES = tuple(state.value for state in reversed(ParameterState))
 
 MODES = tuple(mode.value for mode in Mode)
 """What the numbers in `Convergence.modes` mean."""
-
-AnyEstimate = TypeVar("AnyEstimate", LoadEstimate, LinksEstimate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +138,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace(Generic[AnyEstimate]):
+class Trace:
     """All that is kept of identifying a load or an arm, with C channels.
 
     Times are seconds of data since the first sample used; where stamps jump (the next bag, a clock that was set), a
@@ -172,7 +170,6 @@ class Trace(Generic[AnyEstimate]):
     online: Prediction
     spectrum: Spectrum
     histogram: Histogram
-    estimate: AnyEstimate
 
     @property
     def groups(self) -> Channels:
@@ -180,14 +177,15 @@ class Trace(Generic[AnyEstimate]):
         return Channels.of(self.channels, self.units)
 
 
-class LoadTrace(Trace[LoadEstimate]):
+@dataclass(frozen=True, slots=True)
+class LoadTrace(Trace):
     """All that is kept of identifying a load."""
 
-    __slots__ = ()
+    estimate: LoadEstimate
 
 
 @dataclass(frozen=True, slots=True)
-class LinkTrace(Trace[LinksEstimate]):
+class LinkTrace(Trace):
     """All that is kept of identifying an arm.
 
     Attributes:
@@ -196,6 +194,7 @@ class LinkTrace(Trace[LinksEstimate]):
         estimator: the information, to be added to that of other recordings.
     """
 
+    estimate: LinksEstimate
     urdf: Prediction
     parameters: FloatArray
     estimator: LinkEstimator
@@ -208,7 +207,7 @@ class Traces(NamedTuple):
     links: LinkTrace | None
 
     @property
-    def either(self) -> Trace[Any]:
+    def either(self) -> Trace:
         """One of them, for what they share."""
         trace = self.load or self.links
         assert trace is not None
@@ -242,7 +241,7 @@ def unite_health(parts: Iterable[Sequence[HealthItem]]) -> tuple[HealthItem, ...
     return tuple({(item.source, item.code): item for part in parts for item in part}.values())
 
 
-def _drop_signals(trace: Trace[Any]) -> Trace[Any]:
+def _drop_signals(trace: Trace) -> Trace:
     empty = np.empty((0, 0))
     nothing = Envelope(empty, empty)
     numbers = np.empty((0, 0), dtype=np.int8)

@@ -84,7 +84,7 @@ def list_sensor(trace: LoadTrace) -> Html:
     return Html(table(heads, rows, "numbers") + remark)
 
 
-def list_topics(trace: Trace[Any]) -> Html:
+def list_topics(trace: Trace) -> Html:
     """Rates, gaps, jitter and skew of each topic."""
     if not trace.topics:
         return element("p", "No topic was read.", kind="remark")
@@ -132,7 +132,7 @@ def list_health(traces: Traces) -> Html:
 _FINE = "Nothing was wrong with the input."
 
 
-def _since(trace: Trace[Any], stamp: int) -> str:
+def _since(trace: Trace, stamp: int) -> str:
     return f"{(stamp - trace.origin.first_stamp) * 1e-9:.1f} s" if stamp and trace.origin.first_stamp else "–"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,7 +174,7 @@ def _judge_findings(estimate: LoadEstimate) -> Iterator[Sentence]:
         yield Sentence("bad", "Wrench", text)
 
 
-def judge_input(trace: Trace[Any]) -> Iterator[Sentence]:
+def judge_input(trace: Trace) -> Iterator[Sentence]:
     """Say what was wrong with the recording."""
     for note in trace.notes:
         yield Sentence("bad", "Recording", note)

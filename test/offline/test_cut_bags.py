@@ -58,7 +58,7 @@ def test_bag_cut_anywhere_is_used_as_far_as_it_goes(
             continue
         assert trace is not None
         notes.append((length, True, trace.notes[0] if trace.notes else ""))
-        kept.append(trace.statistics.count)
+        kept.append(trace.online.samples.count)
     wrong = [item for item in notes if "\n" in item[2] or "anew" not in item[2]]
     wrong += [item for item in notes if item[1] and "damaged" not in item[2]]
     assert not wrong, notes

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from inertid_ros.files.load_estimate import Provenance, SavedEstimate, write_estimate
 from rosbags.highlevel import AnyReader
 from support.chain import BAR
 
 from inertid_ros.cli.main import main
+from inertid_ros.core.estimation.estimate import LoadEstimate, Mode
+from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.estimate_writer import list_live, write_estimate
 from inertid_ros.files.share import share_path
 
 PUMA_FILE = str(share_path("urdf", "puma560.urdf"))
@@ -62,14 +64,11 @@ def test_excite_writes_the_same_motion_twice_and_shows_deviations(
 def test_excite_starts_from_an_estimate(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
     estimate = tmp_path / f"estimate.{kind}"
     covariance = np.diag(np.full(10, 1e-6))
-    if kind == "yaml":
-        provenance = Provenance("0" * 64, "ft_sensor", "on_load", "filtered", (0.0, 0.0, -9.8), 1, 2, 3, 4)
-        states = ("known",) * 10
-        saved = SavedEstimate(provenance, BAR, covariance, BAR, states, np.zeros(6), np.eye(6), None)
-        write_estimate(estimate, saved)
-    else:
-        load = {"sensor_frame": "ft_sensor", "feasible": BAR.tolist(), "covariance": covariance.tolist()}
-        estimate.write_text(json.dumps({"format": "inertid_ros replay", "version": 1, "load": load, "tool": None}))
+    states = (ParameterState.KNOWN,) * 10
+    load = LoadEstimate(
+        2, Mode.TRACKING, PARAMETER_NAMES, BAR, covariance, states, (), 3, None, "ft_sensor", BAR, None, None
+    )
+    write_estimate(estimate, list_live(Settings(), "0" * 64, {"first_stamp": 1, "last_stamp": 2}, load=load))
     assert main(["excite", PUMA_FILE, *QUICK, "--start", str(estimate), "-o", str(tmp_path / "out")]) == 0
     shown = capsys.readouterr().out
     assert "at the start" in shown

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from support.chain import BAR, PUMA, drive, make_chain, simulate_puma
+from support.chain import BAR, PUMA, drive, load_of, make_chain, simulate_puma
 
 from inertid_ros.cli.excite_load import make_load_table
 from inertid_ros.core.errors import FileFormatError, RobotDescriptionError
@@ -67,7 +67,7 @@ def run_chain(move: Motion, seed: int) -> FloatArray:
     drive(chain, simulator, 0.0, 2.0)
     chain.reset()
     drive(chain, simulator, 2.0, motion.duration)
-    return chain.estimate().parameters - BAR
+    return load_of(chain).values - BAR
 
 
 def test_designed_motion_halves_the_papers_deviations_of_all_inertias(

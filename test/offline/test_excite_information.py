@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.chain import BAR, PUMA, drive, make_chain, simulate_puma
+from support.chain import BAR, PUMA, drive, load_of, make_chain, simulate_puma
 
 from inertid_ros.core.equations.load_regressor import build_regressor
 from inertid_ros.core.estimation.load_trial import PRIOR_BIAS, PRIOR_LOAD
@@ -113,8 +113,9 @@ def test_prediction_agrees_with_what_the_estimator_states() -> None:
     drive(chain, simulator, 0.0, 2.0)
     chain.reset()
     drive(chain, simulator, 2.0, motion.duration)
-    estimate = chain.estimate()
-    density = estimate.noise_density
+    estimate = load_of(chain)
+    assert estimate.sensor is not None
+    density = estimate.sensor.noise_density
     noise = WrenchNoise(float(density[:3].mean()), float(density[3:].mean()))
     information = LoadInformation(PATH, GRAVITY, noise, LoadSettings())
     stated = np.sqrt(np.diag(estimate.covariance))

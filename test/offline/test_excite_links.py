@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
-from inertid_ros.core.estimation.link_records import LinkEstimate
 
 from inertid_ros.cli.excite_links import make_links_table
+from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.equations.model import LinkModel
-from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import from_pinocchio
 from inertid_ros.core.robot.robot import Robot
@@ -56,7 +56,7 @@ class Arm:
     def cost(self, *motions: Motion) -> float:
         return self.information.cost(np.linalg.inv(self.information.covariance(motions)))
 
-    def simulate(self, motion: Motion, seed: int) -> LinkEstimate:
+    def simulate(self, motion: Motion, seed: int) -> LinksEstimate:
         """What the whole estimator says after the motion alone."""
         sensors = SensorModel(
             joint_rate=RATE,
@@ -68,13 +68,13 @@ class Arm:
         )
         frame = self.robot.frame_names[-1]
         simulator = Simulator(self.urdf, frame, motion, sensors, seed=seed, friction=DRIVE)
-        chain = LinkChain(self.robot, self.settings)
+        chain = Chain(self.robot, self.settings, Target.LINKS)
         for start in np.arange(0.0, motion.duration, 0.5).tolist():
-            chain.push_joints(simulator.joints(start, start + 0.5))
-            chain.push_base_wrenches(simulator.base_wrenches(start, start + 0.5))
+            chain.push(simulator.joints(start, start + 0.5))
+            chain.push(simulator.base_wrenches(start, start + 0.5))
             chain.process()
         estimate = chain.estimate()
-        assert estimate is not None
+        assert isinstance(estimate, LinksEstimate)
         return estimate
 
     def truth(self) -> FloatArray:

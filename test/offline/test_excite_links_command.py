@@ -13,6 +13,7 @@ from inertid_ros.cli.main import main
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.estimate import FORMAT, VERSION
 from inertid_ros.files.parameters import list_settings
 from inertid_ros.files.share import share_path
 
@@ -39,13 +40,16 @@ def write_start(file: Path, urdf: Path = DDARM_FILE, deviation: float = 1e-3, **
     robot = Robot.from_urdf(urdf.read_text())
     model = LinkModel.from_settings(robot, settings, robot.joint_names)
     base = {
+        "names": [model.base.names[column] for column in model.base.columns],
+        "states": ["known"] * model.base.rank,
         "combinations": model.base.texts,
         "values": model.prior.tolist(),
         "covariance": np.diag(np.full(model.base.rank, deviation**2)).tolist(),
     }
-    links = {"source": "effort", "joint_names": robot.joint_names, "base_parameters": base} | changes
-    content = {"format": "inertid_ros replay", "version": 1, "settings": list_settings(settings), "links": links}
-    file.write_text(json.dumps(content))
+    links = {"source": "effort", "joint_names": robot.joint_names, "parameters": {}, "joints": {}}
+    links["base_parameters"] = base | changes
+    content = {"format": FORMAT, "version": VERSION, "settings": list_settings(settings), "links": links}
+    file.write_text(json.dumps(content | {"urdf_sha256": ""}))
     return file
 
 
@@ -111,8 +115,8 @@ def test_excite_for_links_leaves_joints_that_mimic_others_out(
         (["--target", "load", "--source", "both"], "expected no such option with --target load"),
         (["--limits", "LIMITS"], "joint 'elbow' is not one of those that are moved, which are: joint1, joint2, joint3"),
         (["--start", "START", "--source", "effort"], "expected no such option with --target links and --start"),
-        (["--start", "EMPTY"], "has no links: replay with estimators [links]"),
-        (["--start", "OTHER"], "does not fit"),
+        (["--start", "EMPTY"], "has no links: identify them with estimators [links]"),
+        (["--start", "OTHER"], "do not fit"),
         (["--start", "PUMA"], "is of an arm with joint joint4, which the robot description does not have"),
     ],
 )
@@ -122,8 +126,9 @@ def test_excite_for_links_says_what_is_wrong_and_fails(
     files = {name: tmp_path / name for name in ("LIMITS", "START", "EMPTY", "OTHER", "PUMA")}
     files["LIMITS"].write_text("joints: {elbow: {lower: 0}}")
     write_start(files["START"])
-    files["EMPTY"].write_text(json.dumps({"format": "inertid_ros replay", "version": 1, "settings": {}, "links": None}))
-    write_start(files["OTHER"], base_parameters={"combinations": ["link1.m"]})
+    empty = {"format": FORMAT, "version": VERSION, "settings": list_settings(Settings()), "urdf_sha256": ""}
+    files["EMPTY"].write_text(json.dumps(empty))
+    write_start(files["OTHER"], combinations=["link1.m"])
     write_start(files["PUMA"], share_path("urdf", "puma560.urdf"))
     named = [str(files.get(argument, argument)) for argument in arguments]
     assert main(["excite", str(DDARM_FILE), *QUICK, *named, "-o", str(tmp_path / "out")]) == 1

@@ -130,6 +130,7 @@ def test_early_predictions_do_not_set_the_range() -> None:
     trace = moving()
     predicted = replace(trace.signals.predicted, high=trace.signals.predicted.high + 1e4)
     figure = draw_signals(view_channels(replace(trace, signals=replace(trace.signals, predicted=predicted))))
+    assert trace.signals.by_urdf is not None
     largest = max(np.nanmax(trace.signals.measured.high), np.nanmax(trace.signals.by_urdf.high))
     assert largest < figure.layout.yaxis.range[1] < 3.0 * largest
 

@@ -83,6 +83,7 @@ def test_truth_is_found_and_beats_the_urdf(bag: Path, source: str) -> None:
     of_links = np.array([not name.startswith("base.") for name in names])  # the simulated sensor has a bias of its own
     off = np.abs(estimate.values - truth) / np.sqrt(np.diag(estimate.covariance))
     assert np.median(off[of_links]) < 2.0
+    assert estimate.fit is not None
     assert trace.urdf.rows.rms.sum() > 3.0 * estimate.fit.residual_rms.sum()
     for phi in trace.parameters[estimate.model.unknowns.inertial].reshape(-1, 10):
         assert is_feasible(phi)
@@ -230,7 +231,7 @@ def test_information_of_recordings_adds_up_in_processes_too(bags: list[Path], tm
     np.testing.assert_allclose(second["covariance"], first["covariance"], rtol=1e-9, atol=1e-15)
     singles = [recorded.traces.links for recorded in one.recordings if recorded.traces.links is not None]
     assert len(singles) == 3
-    rows = sum(int(single.estimate.fit.rows[0]) for single in singles)
+    rows = sum(int(single.estimate.fit.rows[0]) for single in singles if single.estimate.fit is not None)
     assert one.document["links"]["fit"]["channels"]["joint1"]["rows"] == rows
     combined = combine(one.recordings).links
     assert combined is not None
