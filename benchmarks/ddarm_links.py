@@ -133,12 +133,12 @@ def _predict_fourth(chain: Chain, seed: int, index: int, values: FloatArray) -> 
 
 def _relate_on_true_motion(model: LinkModel, values: FloatArray) -> float:
     path = FOURTH_MOVE.at(np.linspace(0.0, FOURTH_MOVE.duration, 200))
-    columns = model.columns
+    equation = model.equation
     true = with_links(paper_arm(), estimated_links()).model
     true.gravity.linear = model.arm.model.gravity.linear
     data = true.createData()
     efforts = np.array([pin.rnea(true, data, *state) for state in zip(*path, strict=True)])
-    return _relate(efforts, columns.compute_with_accelerations(*path) @ columns.spread(values)).item()
+    return _relate(efforts, equation.assemble(equation.compute(*path)) @ values).item()
 
 
 def _relate(measured: FloatArray, predicted: FloatArray) -> np.float64:

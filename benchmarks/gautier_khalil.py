@@ -28,7 +28,7 @@ import pinocchio as pin
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.rows.energy_rows import EnergyRows
+from inertid_ros.core.rows.energy import EnergyRows
 
 SAMPLES, STEP = 100, 0.0622
 LENGTH = 0.5
@@ -165,7 +165,7 @@ Gautier and Khalil's form of the link equations: over a window, the work put in 
 
     Σ ∫ τᵢ dqᵢ  =  H(t2) − H(t1) + Σ ∫ (viscousᵢ vᵢ + coulombᵢ s(vᵢ) + offsetᵢ) dqᵢ
 
-H is linear in the inertial parameters and in the rotor inertias (`inertid_ros/core/energy_rows.py`). It needs no
+H is linear in the inertial parameters and in the rotor inertias (`inertid_ros/core/rows/energy.py`). It needs no
 acceleration, but velocities enter squared, and one number is left of all joints: it tells less than the torques do, and
 its use is friction and a cross-check. On the direct drive arm it has rank 14 on the 1986 paper's three moves, whose
 velocities are proportional, and 15 on motions of many frequencies, as many as the torques have.

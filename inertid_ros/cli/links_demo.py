@@ -18,7 +18,7 @@ from inertid_ros.cli.demo_view import DemoView
 from inertid_ros.cli.links_demo_arm import PARAMETER_FILE, DemoArm, TorqueComparison, Torques
 from inertid_ros.cli.links_demo_listener import LinksListener
 from inertid_ros.cli.links_demo_view import LinksSnapshot, draw_torques, make_line, make_table
-from inertid_ros.core.link_pipeline import SLOT
+from inertid_ros.core.rows.advance import INTERVAL
 from inertid_ros.core.records import FloatArray
 
 DRIVER_PARAMETERS = {
@@ -90,7 +90,7 @@ def _conclude(console: Console, outcome: Outcome) -> int:
     learned, torques = outcome.learned, outcome.torques
     console.print(make_table(learned, learned.phase))
     joints = outcome.arm.model.arm.joint_names
-    console.print(draw_torques(joints, torques, slice(0, round(ROUND / 3.0 * 1e9 / SLOT))))
+    console.print(draw_torques(joints, torques, slice(0, round(ROUND / 3.0 * 1e9 / INTERVAL))))
     modelled, identified = torques.relate(torques.modelled), torques.relate(torques.identified)
     for joint, before, after in zip(joints, modelled, identified, strict=True):
         line = f"    {joint}: CAD leaves {100.0 * before:.1f} % of the torque, identified {100.0 * after:.1f} %"

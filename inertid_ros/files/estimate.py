@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from inertid_ros.core.diagnosis import Finding
-from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
 from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.estimation.estimate import LoadEstimate, Mode, Sign, WristSensor
 from inertid_ros.core.estimation.states import ParameterState
-from inertid_ros.core.payload_chain import IdentifiedArm
 from inertid_ros.core.records import FloatArray, Name
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.rigid_body.tool import Tool

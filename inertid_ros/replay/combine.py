@@ -19,7 +19,7 @@ from inertid_ros.core.estimation.estimate import (
     combine_loads,
 )
 from inertid_ros.core.estimation.full_set import complete_links
-from inertid_ros.core.estimation.link_estimator import LinkSolution
+from inertid_ros.core.estimation.reweighted import WeightedSolution
 from inertid_ros.replay.residuals import Prediction
 from inertid_ros.replay.trace import LinkTrace, Traces
 
@@ -103,7 +103,7 @@ def _combine_arms(traces: Sequence[LinkTrace]) -> LinkTrace:
     )
 
 
-def _combine_fits(estimates: Sequence[LinksEstimate], solution: LinkSolution) -> Fit:
+def _combine_fits(estimates: Sequence[LinksEstimate], solution: WeightedSolution) -> Fit:
     """How well the sum explains the channels.
 
     Rows of the energy balance are not those of a channel: what is left of each channel is then what the recordings'

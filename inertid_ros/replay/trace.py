@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from inertid_ros.bags.statistics import TopicStatistics
 from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, Mode
-from inertid_ros.core.estimation.link_estimator import LinkEstimator
+from inertid_ros.core.estimation.reweighted import ReweightedEstimator
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import Settings
@@ -197,7 +197,7 @@ class LinkTrace(Trace):
     estimate: LinksEstimate
     urdf: Prediction
     parameters: FloatArray
-    estimator: LinkEstimator
+    estimator: ReweightedEstimator
 
 
 class Traces(NamedTuple):

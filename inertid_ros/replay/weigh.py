@@ -68,11 +68,5 @@ def weigh(paths: Sequence[Path], plan: Plan, progress: Progress) -> Weighing:
     if estimate.rows == 0:
         reasons = "; ".join(f"{item.message}: {item.remedy}" for item in health)
         raise RecordingError(f"no effort in {', '.join(map(str, paths))} could be used: {reasons or 'nothing moves'}")
-    mass, deviation = float(estimate.values[0]), float(estimate.deviations[0])
-    if mass + 2.0 * deviation < 0.0:
-        notes.append(
-            f"the mass is {mass:.3f} kg, less than nothing: the arm in '{plan.settings.load.arm_file}' carried more "
-            "than this one does, or it was not known well enough"
-        )
     notes += [f"{item.source}: {item.message} ({item.count} times)" for item in health]
     return Weighing(estimate, tuple(notes))

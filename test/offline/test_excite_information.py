@@ -7,10 +7,9 @@ import pinocchio as pin
 import pytest
 from support.chain import BAR, PUMA, drive, load_of, make_chain, simulate_puma
 
-from inertid_ros.core.equations.load_regressor import build_regressor
-from inertid_ros.core.estimation.load_trial import PRIOR_BIAS, PRIOR_LOAD
+from inertid_ros.core.equations.load import PRIOR_BIAS, PRIOR_LOAD, REGRESSORS
+from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import to_pinocchio
-from inertid_ros.core.robot.kinematics import SensorKinematics
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings
 from inertid_ros.motions.design.load_information import LoadInformation, WrenchNoise
@@ -32,12 +31,38 @@ def draw_path(seed: int, count: int = 5) -> JointPath:
     return JointPath(*(random.normal(size=(count, 6)) for _ in range(3)))
 
 
+def build_regressor(features: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("i,ijk->jk", features, REGRESSORS))
+
+
+def move_sensor(path: JointPath) -> tuple[FloatArray, FloatArray]:
+    """Twists and spatial accelerations (N, 6) of the sensor in its own axes, by pinocchio."""
+    model = PATH.model
+    data = model.createData()
+    twists, accelerations = np.empty((2, len(path.positions), 6))
+    for index, state in enumerate(zip(*path, strict=True)):
+        pin.forwardKinematics(model, data, *(np.append(part, 0.0) for part in state))
+        twists[index], accelerations[index] = data.v[model.njoints - 1].vector, data.a[model.njoints - 1].vector
+    return twists, accelerations
+
+
+def gravity_at(positions: FloatArray) -> FloatArray:
+    """Gravity (N, 3) in the axes of the sensor."""
+    model = PATH.model
+    data = model.createData()
+    found = np.empty((len(positions), 3))
+    for index, position in enumerate(positions):
+        pin.forwardKinematics(model, data, np.append(position, 0.0))
+        found[index] = data.oMi[model.njoints - 1].rotation.T @ GRAVITY
+    return found
+
+
 def test_information_of_standing_is_that_of_the_regressor() -> None:
     """Without motion the filters change nothing: N equal rows, each worth its time over the noise's density."""
     pose = np.random.default_rng(1).normal(size=(1, 6))
     path = JointPath(np.repeat(pose, 50, axis=0), np.zeros((50, 6)), np.zeros((50, 6)))
-    motion = SensorKinematics(PATH, GRAVITY).compute(pose, np.zeros((1, 6)))
-    regressor = build_regressor(np.concatenate([-motion.gravity[0], np.zeros(9), [1.0]]))
+    (gravity,) = gravity_at(pose)
+    regressor = build_regressor(np.concatenate([-gravity, np.zeros(9), [1.0]]))
     weights = 1.0 / np.repeat([NOISE.force, NOISE.torque], 3) ** 2
     expected = 50 * 0.02 * regressor.T @ (weights[:, None] * regressor)
     expected += np.diag(1.0 / np.concatenate([PRIOR_LOAD, PRIOR_BIAS]) ** 2)
@@ -48,10 +73,11 @@ def test_information_of_standing_is_that_of_the_regressor() -> None:
 def test_features_of_moving_are_those_of_exact_kinematics() -> None:
     """With filters far above the sampling rate, against kinematics that do not use inverse dynamics."""
     path = draw_path(2)
-    motion = SensorKinematics(PATH, GRAVITY).compute_with_accelerations(*path)
-    w = motion.twist[:, 3:]
+    twists, accelerations = move_sensor(path)
+    w = twists[:, 3:]
     squares = np.stack([w[:, i] * w[:, j] for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))], axis=1)
-    felt = np.concatenate([motion.acceleration[:, :3] - motion.gravity, motion.acceleration[:, 3:]], axis=1)
+    classical = accelerations[:, :3] + np.cross(w, twists[:, :3])
+    felt = np.concatenate([classical - gravity_at(path.positions), accelerations[:, 3:]], axis=1)
     features = np.concatenate([felt, squares, np.ones((5, 1))], axis=1)
     rows = np.concatenate([build_regressor(row) / np.repeat([[NOISE.force], [NOISE.torque]], 3, 0) for row in features])
     information = LoadInformation(PATH, GRAVITY, NOISE, LoadSettings(filter_cutoff=1e9, smoothing_cutoff=1e9))

@@ -237,9 +237,9 @@ def test_information_of_recordings_adds_up_in_processes_too(bags: list[Path], tm
     assert combined is not None
     assert combined.estimate.values.tolist() == list(first["values"])
     for index, name in enumerate(combined.channels):
-        total, *parts = (item.estimator._channels[index] for item in (combined, *singles))
-        expected = sum(part.triangle().T @ part.triangle() for part in parts)
-        found = total.triangle().T @ total.triangle()
+        total, *parts = (item.estimator._channel(index) for item in (combined, *singles))
+        expected = sum(part.matrix.T @ part.matrix for part in parts)
+        found = total.matrix.T @ total.matrix
         np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max(), err_msg=name)
 
 

@@ -67,7 +67,6 @@ def pick(document: dict[str, Any]) -> dict[str, Any]:
     if document["load"] is not None:
         names = ("parameters", "covariance", "feasible", "bias", "bias_covariance", "states", "rows", "last_stamp")
         found["load"] = {name: document["load"][name] for name in names}
-        found["load"]["residual"] = document["residual"]["relative_rms"]
     if document["links"] is not None:
         links, base = document["links"], document["links"]["base_parameters"]
         found["links"] = {name: base[name] for name in ("names", "values", "covariance", "states")}

@@ -38,20 +38,19 @@ class LinkInformation(MotionInformation):
             settings: with the two cutoffs of the filtered method, and the smallest noise that is believed.
             known: (U, U) covariance of what is known of the base parameters already; None for nothing.
         """
-        self._columns = model.columns
+        self._equation = model.equation
         self._model = model.arm.model
         self._data = self._model.createData()
         cutoffs = settings.filter_cutoff, settings.smoothing_cutoff
         weights = 1.0 / np.sqrt(densities**2 + _floor_densities(model, settings) ** 2)
-        entries = self._columns.entries
-        nothing = np.zeros((entries, self._columns.row_shape[0]))
-        places = self._columns.assemble(np.hstack((np.eye(entries), nothing)))[:, :, :-1]
+        signals = self._equation.signals
+        places = self._equation.assemble(np.eye(signals))
         prior = np.diag(1.0 / model.prior_deviations**2)
         if known is not None:
             prior += information_of(known)
         offsets = [range(part.start, part.stop) for part in (model.unknowns.offset, model.unknowns.base_offset)]
         wanted = ~np.isin(model.base.columns, np.concatenate(offsets))
-        super().__init__(cutoffs, (weights[:, None] * places).reshape(entries, -1), prior, wanted)
+        super().__init__(cutoffs, (weights[:, None] * places).reshape(signals, -1), prior, wanted)
 
     def move(self, path: JointPath) -> tuple[FloatArray, FloatArray]:
         """Entries of the arm's equations, and the efforts that the URDF's own inertias take."""
@@ -59,7 +58,7 @@ class LinkInformation(MotionInformation):
         model, data, inverse_dynamics = self._model, self._data, pin.rnea
         for i, (q, v, a) in enumerate(zip(*path, strict=True)):
             efforts[i] = inverse_dynamics(model, data, q, v, a)
-        return self._columns.compute_with_accelerations(*path), efforts
+        return self._equation.compute(*path), efforts
 
 
 def assume_noise(model: LinkModel, wrench: WrenchNoise, efforts: FloatArray | None = None) -> FloatArray:
@@ -88,5 +87,5 @@ def _floor_densities(model: LinkModel, settings: LinksSettings) -> FloatArray:
 
 
 def _join_channels(model: LinkModel, wrench: WrenchNoise, efforts: FloatArray) -> FloatArray:
-    base = np.repeat(np.array(wrench), 3) if model.source != "effort" else np.empty(0)
-    return base if model.source == "base_wrench" else np.concatenate((base, efforts))
+    base = np.repeat(np.array(wrench), 3) if model.source.has_base_wrench else np.empty(0)
+    return np.concatenate((base, efforts)) if model.source.has_efforts else base

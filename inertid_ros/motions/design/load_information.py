@@ -7,8 +7,15 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.equations.load_regressor import FEATURES, UNKNOWNS, build_regressor, compute_products
-from inertid_ros.core.estimation.load_trial import LOAD, PRIOR_BIAS, PRIOR_LOAD
+from inertid_ros.core.equations.load import (
+    FEATURES,
+    LOAD,
+    PRIOR_BIAS,
+    PRIOR_LOAD,
+    REGRESSORS,
+    UNKNOWNS,
+    make_load_equation,
+)
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import to_pinocchio
 from inertid_ros.core.robot.robot import FramePath
@@ -54,13 +61,12 @@ class LoadInformation(MotionInformation):
         self._model = path.model.copy()
         self._model.gravity.linear = np.asarray(gravity, dtype=np.float64)
         self._joints = len(path.joint_names)
-        self._sensor = self._model.njoints - 1
         if load is not None:
-            self._model.appendBodyToJoint(self._sensor, to_pinocchio(load), pin.SE3.Identity())
+            self._model.appendBodyToJoint(self._model.njoints - 1, to_pinocchio(load), pin.SE3.Identity())
         self._data = self._model.createData()
-        regressors = np.array([build_regressor(feature) for feature in np.eye(FEATURES)])
+        self._equation = make_load_equation(path, self._model.gravity.linear)
         weights = 1.0 / np.repeat([noise.force, noise.torque], 3)
-        whitened = (weights[:, None] * regressors).reshape(FEATURES, 6 * UNKNOWNS)
+        whitened = (weights[:, None] * REGRESSORS).reshape(FEATURES, 6 * UNKNOWNS)
         prior = np.diag(1.0 / np.concatenate((PRIOR_LOAD, PRIOR_BIAS)) ** 2)
         if known is not None:
             prior[:LOAD, :LOAD] += information_of(known)
@@ -69,26 +75,12 @@ class LoadInformation(MotionInformation):
         )
 
     def move(self, path: JointPath) -> tuple[FloatArray, FloatArray]:
-        """Features of the regressor and efforts, from one call of inverse dynamics a sample."""
-        twists, felt, efforts = self._move_sensor(path)
-        features: FloatArray = np.ones((len(twists), FEATURES))
-        products = compute_products(twists)
-        features[:, :3] = felt[:, :3] + products[:, :3]
-        features[:, 3:6] = felt[:, 3:]
-        features[:, 6:12] = products[:, 3:]
-        return features, efforts
-
-    def _move_sensor(self, path: JointPath) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Twist and spatial acceleration less gravity of the sensor in its axes, (N, 6) each, and efforts (N, n)."""
-        count = len(path.positions)
-        coordinates = np.zeros((count, 3, self._joints + 1))
+        """Features of the regressor (N, 13), and efforts (N, n)."""
+        signals = self._equation.compute(*path)
+        features = signals[:, :FEATURES]
+        features[:, :3] -= signals[:, FEATURES:]
+        coordinates = np.zeros((len(signals), 3, self._joints + 1))
         for kind, values in enumerate(path):
             coordinates[:, kind, :-1] = values
-        twists, felt, efforts = np.empty((count, 6)), np.empty((count, 6)), np.empty((count, self._joints + 1))
-        model, data, inverse_dynamics = self._model, self._data, pin.rnea
-        twist, acceleration = data.v[self._sensor].vector, data.a_gf[self._sensor].vector
-        for i, (q, v, a) in enumerate(coordinates):
-            efforts[i] = inverse_dynamics(model, data, q, v, a)
-            twists[i] = twist
-            felt[i] = acceleration
-        return twists, felt, efforts[:, :-1]
+        efforts = np.array([pin.rnea(self._model, self._data, *state) for state in coordinates])
+        return features, efforts[:, :-1]
