@@ -21,7 +21,7 @@ LAYERS = {
     "text": {"core", "sim", "text"},
     "files": {"", "bags", "core", "files", "replay", "text"},
     "messages": {"core", "messages"},
-    "bags": {"bags", "core", "files", "messages", "replay"},
+    "bags": {"bags", "core", "messages"},
     "motions": {"core", "files", "motions"},
     "sim": {"core", "files", "motions", "sim"},
     "replay": {"bags", "core", "files", "messages", "replay", "report", "text"},
@@ -35,11 +35,11 @@ LIBRARIES = {
     "text": {"numpy"},
     "files": {"ament_index_python", "numpy", "pinocchio", "rosbags", "yaml"},
     "messages": {"numpy"},
-    "bags": {"numpy", "rosbags", "yaml"} | {"backports", "compression", "lz4"},  # with which rosbags unpacks
+    "bags": {"numpy", "rosbags"} | {"backports", "compression", "lz4"},  # with which rosbags unpacks
     "motions": {"numpy", "scipy", "pinocchio", "rosbags", "yaml"},
     "sim": {"numpy", "scipy", "pinocchio", "yaml"},
     "replay": {"numpy", "scipy", "pinocchio", "rosbags"},
-    "report": {"numpy", "scipy", "plotly", "matplotlib"},
+    "report": {"numpy", "matplotlib"},
 }
 # The parts that may take the clock and other processes: to show how long it still takes, and to work in parallel.
 MAY_WAIT = {"bags", "files", "replay", "report"}

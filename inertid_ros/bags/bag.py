@@ -1,4 +1,4 @@
-"""Raw messages of a bag, in blocks; damaged bags are read as far as they go."""
+"""Raw messages of a bag, in blocks; damaged bags are read as far as possible."""
 
 from __future__ import annotations
 
@@ -12,24 +12,29 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import NamedTuple, Protocol
 
+from rosbags.interfaces import Connection, ConnectionExtRosbag2, QosDurability
 from rosbags.rosbag2 import Reader
-from rosbags.typesys import Stores, get_typestore
 
-from inertid_ros.bags.salvage import is_short_database, iterate_sqlite_messages, list_sqlite_topics, repair_mcap
-from inertid_ros.bags.topics import TYPES
-from inertid_ros.bags.unpacking import unpack_file, unpack_message
+from inertid_ros.bags.salvage import (
+    is_short_database,
+    iterate_sqlite_messages,
+    list_sqlite_topics,
+    repair_mcap,
+    unpack_file,
+    unpack_message,
+)
+from inertid_ros.bags.topics import STRING, TYPES, get_message_types
 from inertid_ros.core.errors import RecordingError, RobotDescriptionError
-from inertid_ros.files.provenance import InputFile, hash_file
 
 BLOCK = 2000
-"""Messages that are carried through the chain at once."""
+"""Messages per block: enough to make the cost of a block negligible, few enough to stay in the cache."""
 
 _SUFFIXES = (".mcap", ".db3")
 _PACKED = ".zstd"
 
 
 class HasTopic(Protocol):
-    """What a message came on, as far as it matters here."""
+    """Source of a message: its topic is all that matters here."""
 
     @property
     def topic(self) -> str:
@@ -37,35 +42,42 @@ class HasTopic(Protocol):
 
 
 class Source(NamedTuple):
-    """What a message of a damaged database came on."""
+    """Source of a message in a damaged database."""
 
     topic: str
 
 
 RawMessage = tuple[HasTopic, int, bytes]
-"""A message as it was recorded: what it came on, time of recording [ns], bytes."""
+"""A message as recorded: source, time of recording [ns], bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicInfo:
-    """A topic of a bag: its type, and how many messages there are, 0 where that is not known."""
+    """A topic of a bag.
+
+    Attributes:
+        kind: its type.
+        count: how many messages there are, 0 if unknown.
+        is_latched: whether late subscribers got the last message (transient local).
+    """
 
     kind: str
     count: int
+    is_latched: bool
 
 
 class Bag:
-    """A rosbag2 folder, or one file of such a folder. Use it as a context.
+    """A rosbag2 folder, or one file of it. Use it as a context manager.
 
     Attributes:
-        path: where it is.
+        path: of the folder or file.
         topics: by name.
         start, end: times of recording of the first and after the last message [ns].
-        trouble: what is wrong with the bag, a line each; it grows while messages are read.
+        trouble: what is wrong with the bag, one line each; it may grow while messages are read.
     """
 
     def __init__(self, path: Path) -> None:
-        """Name the bag; it is opened on entering."""
+        """Set the path; the bag is opened on entering."""
         self.path = path
         self.topics: dict[str, TopicInfo] = {}
         self.start = 0
@@ -77,31 +89,31 @@ class Bag:
         self._is_salvaged = False
 
     def __enter__(self) -> Bag:
-        """Open it; RecordingError if nothing at all can be read."""
+        """Open the bag; RecordingError if nothing at all can be read."""
         try:
             self._readers = [self._stack.enter_context(Reader(self._unpack()))]
         except FileNotFoundError:
             self._stack.close()
             what = "has no metadata.yaml: name a rosbag2 folder, or its .mcap or .db3 file"
             problem = what if self.path.exists() else "does not exist: check the path"
-            if not self.path.is_dir() or not self._list_files():
+            if not self.path.is_dir() or not self.list_files():
                 raise RecordingError(f"bag '{self.path}' {problem}") from None
             self._salvage("metadata.yaml is missing")
         except Exception as error:  # noqa: BLE001 - damaged files make the reader fail in any way
             self._salvage(_first_line(error))
         self._describe()
         if not self.trouble:
-            for path in (path for path in self._list_files() if path.suffix == ".db3" and is_short_database(path)):
+            for path in (path for path in self.list_files() if path.suffix == ".db3" and is_short_database(path)):
                 self.trouble.append(
-                    f"bag '{self.path}' is damaged ({path.name} was cut off): what can be read was used; "
-                    "copy or record it anew"
+                    f"bag '{self.path}' is damaged ({path.name} is truncated): what can be read was used; "
+                    "copy or record it again"
                 )
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it."""
+        """Close the bag."""
         self._stack.close()
 
     def messages(self, topics: Iterable[str], start: float = 0.0, end: float = math.inf) -> Iterator[RawMessage]:
@@ -127,7 +139,7 @@ class Bag:
     def blocks(
         self, topics: Iterable[str], size: int = BLOCK, start: float = 0.0, end: float = math.inf
     ) -> Iterator[list[RawMessage]]:
-        """Walk over the same in blocks; where the bag is damaged they end, and `trouble` says so, once."""
+        """Walk over the same messages in blocks, up to the first damage, which is added to `trouble`."""
         stream = self.messages(topics, start, end)
         read = 0
         while True:
@@ -142,14 +154,14 @@ class Bag:
                 yield block
             if failure and not self.trouble:
                 self.trouble.append(
-                    f"bag '{self.path}' is damaged after {read} messages ({failure}): what comes before was used; "
-                    "copy or record it anew"
+                    f"bag '{self.path}' is damaged after {read} messages ({failure}): the messages before were used; "
+                    "copy or record it again"
                 )
             if failure or len(block) < size:
                 return
 
     def find_text(self, topic: str) -> bytes | None:
-        """First message of a topic, None if there is none."""
+        """First message of a topic; None if there is none."""
         if topic not in self.topics:
             return None
         for block in self.blocks([topic], 1):
@@ -157,21 +169,20 @@ class Bag:
         return None
 
     def find_description(self, topic: str) -> str:
-        """Text of the robot description that was recorded on a topic; RobotDescriptionError if there is none."""
-        kind = TYPES["robot_description"]
-        data = self.find_text(topic) if topic in self.topics and self.topics[topic].kind == kind else None
+        """Text of the robot description recorded on a topic; RobotDescriptionError if there is none."""
+        data = self.find_text(topic) if topic in self.topics and self.topics[topic].kind == STRING else None
         if data is None:
             raise RobotDescriptionError(
                 f"bag '{self.path}' has no robot description on {topic}: name the URDF with --urdf"
             )
-        message = get_typestore(Stores.ROS2_JAZZY).deserialize_cdr(data, kind)
+        message = get_message_types().deserialize_cdr(data, STRING)
         return str(getattr(message, "data"))  # noqa: B009 - the type is made at run time
 
     def check(self, inputs: Mapping[str, str]) -> None:
-        """Make sure that the topics of inputs (joint_states, wrench, …) are there and are what they should be.
+        """Make sure that the topics of the inputs (joint_states, wrench, …) exist and have the right types.
 
         Raises:
-            RecordingError: if they are not; it names the topics that could be meant.
+            RecordingError: if not; it names topics that could be meant.
         """
         if not self.topics and not self.trouble:
             raise RecordingError(f"bag '{self.path}' is empty: record {' and '.join(inputs.values())}")
@@ -179,43 +190,40 @@ class Bag:
             info = self.topics.get(topic)
             candidates = sorted(name for name, other in self.topics.items() if other.kind == TYPES[role])
             if info is None and self.trouble:
-                raise RecordingError(f"{self.trouble[0]} ({topic} is not in what is left)")
+                raise RecordingError(f"{self.trouble[0]} ({topic} is not among the readable topics)")
             if info is None:
-                found = f"it has {', '.join(candidates)}" if candidates else "no other topic has its type either"
+                found = f"it has {', '.join(candidates)}" if candidates else "and no other topic of its type"
                 advice = f"use --remap {role}:={candidates[0]}" if candidates else f"record {TYPES[role]}"
                 raise RecordingError(f"bag '{self.path}' has no topic {topic}: {found}; {advice}")
             if info.kind != TYPES[role]:
                 advice = f"use --remap {role}:={candidates[0]}" if candidates else f"record {TYPES[role]}"
                 raise RecordingError(f"bag '{self.path}': {topic} is {info.kind}, not {TYPES[role]}; {advice}")
 
-    def list_inputs(self) -> tuple[InputFile, ...]:
-        """The files that hold the messages, with their hashes."""
-        return tuple(InputFile(str(path), hash_file(path)) for path in self._list_files())
-
-    def _list_files(self) -> list[Path]:
+    def list_files(self) -> list[Path]:
+        """The files that hold the messages."""
         if not self.path.is_dir():
             return [self.path]
         names = (*_SUFFIXES, *(suffix + _PACKED for suffix in _SUFFIXES))
         return sorted(path for path in self.path.iterdir() if path.name.endswith(names))
 
     def _make_folder(self) -> Path:
-        """A folder for what is unpacked or repaired, which goes away with the bag."""
+        """A folder for unpacked or repaired files, which is deleted when the bag is closed."""
         return Path(self._stack.enter_context(TemporaryDirectory(prefix="inertid_")))
 
     def _unpack(self) -> Path:
-        """What to read: the bag, or where it is a compressed file, the same unpacked."""
+        """What to read: the bag itself or, if it is a compressed file, an unpacked copy."""
         if self.path.suffix != _PACKED or not self.path.is_file():
             return self.path
         unpacked = self._make_folder() / self.path.stem
         if not unpack_file(self.path, unpacked):
-            raise RecordingError("compressed file ends too early")
+            raise RecordingError("the compressed file is truncated")
         return unpacked
 
     def _salvage(self, reason: str) -> None:
-        """Open what is left file by file."""
+        """Open file by file whatever can still be read."""
         self._is_salvaged = True
         folder = self._make_folder()
-        for index, path in enumerate(self._list_files()):
+        for index, path in enumerate(self.list_files()):
             source = path
             if path.suffix == _PACKED:
                 source = folder / f"{index}_{path.stem}"
@@ -223,9 +231,9 @@ class Bag:
             self._salvage_file(source, folder / f"{index}.mcap")
         if not self._readers and not self._damaged_databases:
             self._stack.close()
-            raise RecordingError(f"bag '{self.path}' cannot be read ({reason}): copy or record it anew")
+            raise RecordingError(f"bag '{self.path}' cannot be read ({reason}): copy or record it again")
         self.trouble.append(
-            f"bag '{self.path}' is damaged ({reason}): what can be read was used; copy or record it anew"
+            f"bag '{self.path}' is damaged ({reason}): what can be read was used; copy or record it again"
         )
 
     def _salvage_file(self, path: Path, repaired: Path) -> None:
@@ -243,17 +251,19 @@ class Bag:
     def _describe(self) -> None:
         for reader in self._readers:
             for connection in reader.connections:
-                before = self.topics.get(connection.topic, TopicInfo("", 0)).count
-                self.topics[connection.topic] = TopicInfo(connection.msgtype, before + connection.msgcount)
+                name = connection.topic
+                before = self.topics.get(name, TopicInfo("", 0, is_latched=False))
+                is_latched = before.is_latched or _is_latched(connection)
+                self.topics[name] = TopicInfo(connection.msgtype, before.count + connection.msgcount, is_latched)
         for path in self._damaged_databases:
             for _, name, kind in list_sqlite_topics(path):
-                self.topics[name] = TopicInfo(kind, 0)
+                self.topics[name] = TopicInfo(kind, 0, _is_usually_latched(name))
         filled = [reader for reader in self._readers if reader.message_count]
         self.start = min((reader.start_time for reader in filled), default=0)
         self.end = max((reader.end_time for reader in filled), default=0)
 
     def count(self, topics: Iterable[str]) -> int:
-        """How many messages of some topics there are."""
+        """Number of messages on some topics."""
         names = set(topics)
         return sum(info.count for name, info in self.topics.items() if name in names)
 
@@ -261,3 +271,14 @@ class Bag:
 def _first_line(error: Exception) -> str:
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0]
+
+
+def _is_latched(connection: Connection) -> bool:
+    """Whether a topic was published as transient local; by its name where the bag has no quality of service."""
+    profiles = connection.ext.offered_qos_profiles if isinstance(connection.ext, ConnectionExtRosbag2) else ()
+    is_transient = any(profile.durability == QosDurability.TRANSIENT_LOCAL for profile in profiles)
+    return is_transient or _is_usually_latched(connection.topic)
+
+
+def _is_usually_latched(topic: str) -> bool:
+    return topic.rpartition("/")[2] in ("robot_description", "tf_static")

@@ -1,4 +1,4 @@
-"""Predictions to an mcap file, thousands at a time.
+"""Writes predictions to an mcap file, thousands at a time.
 
 All messages of a stream are serialised copies of one, so that a chunk is one numpy array of records. The format is that
 of mcap.dev/spec: header, schemas and channels, chunks each with their message indexes, then a summary.
@@ -9,18 +9,16 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from rosbags.typesys import Stores, get_typestore
 
+from inertid_ros.bags.topics import JOINT_STATE, WRENCH, get_message_types
 from inertid_ros.core.errors import FileAccessError
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.messages.cdr_layout import Layout, learn_joint_state, learn_wrench_stamped
 
-WRENCH = "geometry_msgs/msg/WrenchStamped"
-JOINT_STATE = "sensor_msgs/msg/JointState"
 _MAGIC = b"\x89MCAP0\r\n"
 _CHUNK_SAMPLES = 4096
 _SECOND = 1_000_000_000
@@ -28,8 +26,23 @@ _HEADER, _FOOTER, _SCHEMA, _CHANNEL, _CHUNK, _MESSAGE_INDEX, _CHUNK_INDEX, _STAT
     1, 2, 3, 4, 6, 7, 8, 11, 15,
 )  # fmt: skip
 _MESSAGE = 5
-_STORE = get_typestore(Stores.ROS2_JAZZY)
-_KINDS: Any = _STORE.types
+
+
+class Stream(Protocol):
+    """Takes the predictions of one kind."""
+
+    def write(self, stamps: IntArray, values: Sequence[FloatArray]) -> None:
+        """Take (N,) stamps [ns], and for each topic (N, C) values; FileAccessError if they cannot be written."""
+
+
+class Sink(Protocol):
+    """Takes predictions of several kinds."""
+
+    def add_wrenches(self, topics: Sequence[str], frame: str) -> Stream:
+        """Open topics for wrenches (N, 6) in a frame."""
+
+    def add_efforts(self, topics: Sequence[str], joints: Sequence[str]) -> Stream:
+        """Open topics for efforts (N, n) of joints."""
 
 
 class McapWriter:
@@ -52,15 +65,16 @@ class McapWriter:
 
     def add_wrenches(self, topics: Sequence[str], frame: str) -> McapStream:
         """Open topics for wrenches (N, 6) with the same stamps and the same frame."""
-        zero = _KINDS["geometry_msgs/msg/Vector3"](x=0.0, y=0.0, z=0.0)
-        wrench = _KINDS["geometry_msgs/msg/Wrench"](force=zero, torque=zero)
-        message = _KINDS[WRENCH](header=_make_header(frame), wrench=wrench)
+        zero = _make("geometry_msgs/msg/Vector3", x=0.0, y=0.0, z=0.0)
+        wrench = _make("geometry_msgs/msg/Wrench", force=zero, torque=zero)
+        message = _make(WRENCH, header=_make_header(frame), wrench=wrench)
         return self._add(topics, WRENCH, message, learn_wrench_stamped, "wrench")
 
     def add_efforts(self, topics: Sequence[str], joints: Sequence[str]) -> McapStream:
         """Open topics for efforts (N, n) with the same stamps, of the same joints."""
         empty = np.empty(0)
-        message = _KINDS[JOINT_STATE](
+        message = _make(
+            JOINT_STATE,
             header=_make_header(""),
             name=list(joints),
             position=empty,
@@ -75,7 +89,7 @@ class McapWriter:
         description = b""
         if kind not in self._schemas:
             self._schemas.append(kind)
-            definition, _ = _STORE.generate_msgdef(kind, ros_version=2)
+            definition, _ = get_message_types().generate_msgdef(kind, ros_version=2)
             head = struct.pack("<H", len(self._schemas)) + _text(kind) + _text("ros2msg") + _text(definition)
             description = _record(_SCHEMA, head)
         schema = self._schemas.index(kind) + 1
@@ -83,7 +97,7 @@ class McapWriter:
         for channel, topic in enumerate(topics, start=first):
             head = struct.pack("<HH", channel, schema) + _text(topic) + _text("cdr") + struct.pack("<I", 0)
             description += _record(_CHANNEL, head)
-        data = bytes(_STORE.serialize_cdr(message, kind))
+        data = bytes(get_message_types().serialize_cdr(message, kind))
         stream = McapStream(self, topics, first, data, learn(data), field)
         self._streams.append(stream)
         self._descriptions += description
@@ -205,8 +219,14 @@ class McapStream:
         self._writer.put_chunk(stamps, records, self.channels.start)
 
 
+def _make(kind: str, **fields: Any) -> Any:
+    """A message of a type."""
+    make: Any = get_message_types().types[kind]
+    return make(**fields)
+
+
 def _make_header(frame: str) -> Any:
-    return _KINDS["std_msgs/msg/Header"](stamp=_KINDS["builtin_interfaces/msg/Time"](sec=0, nanosec=0), frame_id=frame)
+    return _make("std_msgs/msg/Header", stamp=_make("builtin_interfaces/msg/Time", sec=0, nanosec=0), frame_id=frame)
 
 
 def _make_records(data: bytes, layout: Layout, field: str, channels: range) -> NDArray[np.void]:

@@ -1,27 +1,37 @@
-"""What can still be read of a bag that was cut off: by a full disk, a crash, or a copy that was interrupted."""
+"""What can still be read of a truncated bag: after a full disk, a crash, or an interrupted copy."""
 
 from __future__ import annotations
 
 import shutil
 import sqlite3
 import struct
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from inertid_ros.bags.unpacking import unpack_start
+from lz4.frame import LZ4FrameDecompressor  # type: ignore[import-untyped]
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 _MAGIC = b"\x89MCAP0\r\n"
 _FOOTER = b"\x02" + struct.pack("<QQQI", 20, 0, 0, 0) + _MAGIC
 _CHUNK = 0x06
 _DATA_END = 0x0F
 _FOOTER_CODE = 0x02
+_PACKED_MESSAGE = b"\x28\xb5\x2f\xfd"
+"""Magic number of zstd. A message that is not compressed begins with a zero."""
+_PIECE = 1 << 20
+"""Bytes of a compressed file that are read at a time."""
 
 
 def repair_mcap(path: Path, target: Path) -> bool:
-    """Copy the whole records of an mcap file and end it properly; returns whether there was more than a header.
+    """Copy the complete records of an mcap file, those in a truncated chunk included, and terminate it properly.
 
-    Of a chunk that was cut off, the messages before the cut are copied too.
+    Returns whether there was more than a header.
     """
     size = path.stat().st_size
     with path.open("rb") as source:
@@ -50,11 +60,11 @@ def repair_mcap(path: Path, target: Path) -> bool:
 
 
 def _find_whole_messages(chunk: bytes) -> bytes:
-    """The records inside the content of a chunk that was cut off, up to the cut."""
+    """Complete records inside the content of a truncated chunk."""
     if len(chunk) < 32:
         return b""
     name_end = 32 + struct.unpack_from("<I", chunk, 28)[0]
-    records = unpack_start(chunk[name_end + 8 :], chunk[32:name_end].decode("ascii", "replace"))
+    records = _unpack_start(chunk[name_end + 8 :], chunk[32:name_end].decode("ascii", "replace"))
     end = 0
     while end + 9 <= len(records):
         after = int(end + 9 + struct.unpack_from("<Q", records, end + 1)[0])
@@ -94,7 +104,41 @@ _MESSAGES = "SELECT topic_id, timestamp, data FROM messages NOT INDEXED ORDER BY
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Open for reading; writable_schema is what makes sqlite3 put up with a file that is too short."""
+    """Open for reading; with writable_schema, sqlite3 tolerates a file that is too short."""
     database = sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)
     database.execute("PRAGMA writable_schema=ON")
     return database
+
+
+def _unpack_start(data: bytes, compression: str) -> bytes:
+    """Unpack what is there of a chunk, compressed by `lz4`, `zstd` or not at all; empty for any other compression."""
+    if not compression:
+        return data
+    if compression not in ("lz4", "zstd"):
+        return b""
+    unpacker = LZ4FrameDecompressor() if compression == "lz4" else zstd.ZstdDecompressor()
+    try:
+        return bytes(unpacker.decompress(data))
+    except (RuntimeError, zstd.ZstdError):
+        return b""
+
+
+def unpack_file(path: Path, target: Path) -> bool:
+    """Unpack a zstd file as far as possible; returns whether it was complete."""
+    unpacker = zstd.ZstdDecompressor()
+    with path.open("rb") as source, target.open("wb") as copy:
+        try:
+            while piece := unpacker.unused_data or source.read(_PIECE):
+                if unpacker.eof:
+                    unpacker = zstd.ZstdDecompressor()
+                copy.write(unpacker.decompress(piece))
+        except zstd.ZstdError:
+            return False
+    return bool(unpacker.eof)
+
+
+def unpack_message(data: bytes) -> bytes:
+    """Unpack a message that was compressed individually; any other is returned unchanged."""
+    if data[:4] != _PACKED_MESSAGE:
+        return data
+    return zstd.decompress(data)

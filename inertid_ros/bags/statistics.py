@@ -11,8 +11,8 @@ from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.input.joint_stream import MAX_GAP
 from inertid_ros.core.records import FloatArray, IntArray
 
-_ANEW = 2
-"""Samples that are left out before the third proves that time has started anew."""
+_LOST_BY_RESET = 2
+"""Samples that are dropped before the third confirms that time was reset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,10 @@ class TopicStatistics:
         rate: mean rate by the stamps without gaps [Hz]; 0 for less than two messages.
         interval_deviation: standard deviation of the intervals without gaps: the jitter [s].
         longest_gap: longest interval between two stamps [s].
-        gaps: intervals longer than 0.15 s, after which filters start anew.
+        gaps: intervals longer than 0.15 s, after which filters restart.
         backward: stamps not later than the one before.
-        latency: mean time of recording less stamp [s]; its difference between topics is their skew.
-        latency_deviation: standard deviation of that [s].
+        latency: mean delay from stamp to recording [s]; its difference between topics is their skew.
+        latency_deviation: standard deviation of that delay [s].
     """
 
     topic: str
@@ -43,7 +43,7 @@ class TopicStatistics:
 
 
 class TopicWatch:
-    """Sums over the stamps of one topic; a pause between two recordings is no gap."""
+    """Sums over the stamps of one topic; a pause between two recordings does not count as a gap."""
 
     def __init__(self, topic: str) -> None:
         """Watch a topic by name."""
@@ -58,7 +58,7 @@ class TopicWatch:
         self._backward = 0
 
     def start_recording(self) -> None:
-        """Expect stamps that have nothing to do with those before."""
+        """Forget the last stamp: those that follow are of another recording."""
         self._last = None
 
     def take(self, stamps: IntArray, times: IntArray) -> None:
@@ -98,10 +98,10 @@ class TopicWatch:
 
 
 def find_disorder(health: Sequence[HealthItem]) -> list[str]:
-    """A line if stamps were out of order; none where time only started anew, which costs the first two samples."""
+    """A line if stamps were out of order; none where time was only reset, which costs the first two samples."""
     counts = {(item.source, item.code): item.count for item in health}
     found = [
-        (item, item.count - _ANEW * counts.get((item.source, "time_reset"), 0))
+        (item, item.count - _LOST_BY_RESET * counts.get((item.source, "time_reset"), 0))
         for item in health
         if item.code == "backward_stamp"
     ]

@@ -40,7 +40,6 @@ def _resolution(text: str) -> int:
 def _run(options: argparse.Namespace) -> int:
     from inertid_ros.files.estimate import read_estimate
     from inertid_ros.report.plot import write_png
-    from inertid_ros.report.plot_links import write_links_png
 
     try:
         saved = read_estimate(options.estimate)
@@ -48,7 +47,7 @@ def _run(options: argparse.Namespace) -> int:
             write_png(saved.need_load(), options.png, options.dpi)
         if saved.links is not None:
             beside = options.png.with_name(f"{options.png.stem}_links{options.png.suffix}")
-            write_links_png(saved.links, options.png if saved.load is None else beside, options.dpi)
+            write_png(saved.links, options.png if saved.load is None else beside, options.dpi)
     except InertidError as error:
         print(f"inertid plot: {error}", file=sys.stderr)
         return 1

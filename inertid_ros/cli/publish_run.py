@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.text import Text
 
 from inertid_ros.bags.bag import Bag
-from inertid_ros.bags.latched_topics import find_latched
 from inertid_ros.cli.progress_bar import ProgressBar
 from inertid_ros.core.errors import InertidError, RecordingError, SettingError
 from inertid_ros.ros.bag_publisher import BagPublisher, RecordedMessage
@@ -42,7 +41,7 @@ def _play(bag: Bag, options: argparse.Namespace, console: Console) -> None:
     if not bag.topics or bag.end <= bag.start:
         raise RecordingError(f"bag '{bag.path}' has no messages: check that it was recorded to its end")
     kinds = {topic: info.kind for topic, info in bag.topics.items()}
-    publisher = BagPublisher(kinds, find_latched(bag.path))
+    publisher = BagPublisher(kinds, {topic for topic, info in bag.topics.items() if info.is_latched})
     try:
         _say(console, publisher.left_out, "yellow")
         duration = (bag.end - bag.start) / 1e9

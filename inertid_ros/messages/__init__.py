@@ -1,1 +1,1 @@
-"""Serialised messages to blocks of samples and back, for the node and for recordings alike. No ROS in it."""
+"""Serialised messages to blocks of samples, for the node and for recordings alike, without ROS."""

@@ -1,9 +1,9 @@
-"""Where the numbers lie in a serialised message, learnt from one message and checked on every later one.
+"""Where the numbers are in a serialised message: learnt from one message, checked on every later one.
 
 A driver sends the same names and lengths a thousand times a second; only the stamp and the numbers change. A layout
 remembers every other byte, so that a later message is decoded by one comparison and a view. Plain CDR (version 1) is
-understood in both byte orders. Alignment counts from the end of the four bytes of encapsulation; what lies in the gaps
-is not initialised by Fast CDR and is never compared.
+understood in both byte orders. Alignment counts from the end of the four bytes of encapsulation; padding is not
+initialised by Fast CDR and is never compared.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _BYTE_ORDERS = {b"\x00\x00": ">", b"\x00\x01": "<"}
 
 
 class LayoutError(ValueError):
-    """The bytes are no plain CDR message of the expected type."""
+    """The bytes are not a plain CDR message of the expected type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What all messages that look like the one it was learnt from have in common.
+    """What all messages of the same layout have in common.
 
     Attributes:
-        strings: the text of the message: frame_id, then joint names.
+        strings: the texts of the message: frame_id, then joint names.
         lengths: how many numbers each field has, in the order of `fields`.
-        dtype: one record a message, with `sec`, `nanosec` and the fields as (length,) of float64.
+        dtype: one record per message, with `sec`, `nanosec` and the fields as (length,) of float64.
         mask: 1 in each bit that must not differ, as a little-endian integer over the whole message.
         fixed: the bits under the mask.
     """
@@ -43,7 +43,7 @@ class Layout:
     fixed: int
 
     def matches(self, data: bytes) -> bool:
-        """Tell whether a message differs from the one learnt from in nothing but stamp, numbers and gaps."""
+        """Whether a message differs from the one learnt from only in stamp, numbers and padding."""
         return len(data) == self.dtype.itemsize and int.from_bytes(data, "little") & self.mask == self.fixed
 
     def view_all(self, messages: Sequence[bytes]) -> Records | None:
@@ -58,14 +58,14 @@ class Layout:
 
 
 class LayoutReader:
-    """Walks once over a serialised message and notes what is where; every length is checked against the data."""
+    """Walks once over a serialised message and notes where things are; every length is checked against the data."""
 
     def __init__(self, data: bytes) -> None:
         """Read the encapsulation; LayoutError for anything but plain CDR."""
         self._data = data
         order = _BYTE_ORDERS.get(data[:2])
         if order is None or len(data) < ENCAPSULATION_SIZE:
-            raise LayoutError(f"no plain CDR: the message starts with {data[:4].hex()}")
+            raise LayoutError(f"not plain CDR: the message starts with {data[:4].hex()}")
         self._order: str = order
         self._offset = ENCAPSULATION_SIZE
         self._mask = bytearray(len(data))
@@ -102,7 +102,7 @@ class LayoutReader:
         self._note(name, "f8", start, count)
 
     def finish(self) -> Layout:
-        """Return the layout; bytes after the last field are a gap."""
+        """Return the layout; bytes after the last field are padding."""
         names = [name for name, _, _, _ in self._fields]
         formats = [
             (self._order + kind) if kind != "f8" else (self._order + kind, (count,))

@@ -1,7 +1,7 @@
 """Serialised joint states and wrenches to blocks of samples.
 
-Whatever a cached layout does not cover (another encoding, bytes that do not add up, a layout on which the full decoder
-of the middleware or the bag library disagrees) goes through that full decoder, message by message.
+Whatever a cached layout does not cover (another encoding, inconsistent lengths, a layout on which the full decoder of
+the middleware or the bag library disagrees) goes through that full decoder, message by message.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock
 from inertid_ros.messages.cdr_layout import Layout, LayoutError, Records, learn_joint_state, learn_wrench_stamped, stack
 
 Deserialise = Callable[[bytes], Any]
-"""Full decoder of one type of message; raises whatever it likes on bytes that it cannot read."""
+"""Full decoder of one type of message; may raise anything on bytes that it cannot read."""
 
 Block = TypeVar("Block", JointBlock, WrenchBlock)
 
 _SECOND = np.array([1_000_000_000], dtype=np.int64)
 
 LAYOUT_LIMIT = 16
-"""Layouts remembered; a topic with more publishers than this is decoded all the same, but slowly."""
+"""Layouts that are remembered; a topic with more publishers than this is still decoded, but slowly."""
 
 
 class StreamDecoder(Generic[Block]):
-    """Collects the messages of one topic and hands them out as blocks, in the order they came.
+    """Collects the messages of one topic and returns them as blocks, in the order of arrival.
 
     Attributes:
-        undecodable: how many messages could not be read at all.
+        undecodable: how many messages could not be read.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class StreamDecoder(Generic[Block]):
             self._run.append(data)
 
     def add_all(self, messages: Sequence[bytes]) -> BoolArray:
-        """Take serialised messages; those that all look alike are compared at once.
+        """Take serialised messages; if all have the same layout, they are compared at once.
 
         Returns:
             (N,) which of them could be read: each of these gives one sample, in their order.
@@ -130,7 +130,7 @@ def wrench_decoder(deserialise: Deserialise) -> StreamDecoder[WrenchBlock]:
 
 
 def same_block(first: JointBlock | WrenchBlock, second: JointBlock | WrenchBlock) -> bool:
-    """Tell whether two blocks hold the same, NaN being equal to itself."""
+    """Whether two blocks hold the same, with NaN equal to itself."""
     return all(_same(one, other) for one, other in zip(first, second, strict=True))
 
 

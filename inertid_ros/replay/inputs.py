@@ -7,11 +7,10 @@ from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
-from rosbags.typesys import Stores, get_typestore
 
 from inertid_ros.bags.bag import RawMessage
 from inertid_ros.bags.statistics import TopicStatistics, TopicWatch
-from inertid_ros.bags.topics import TYPES
+from inertid_ros.bags.topics import TYPES, get_message_types
 from inertid_ros.core.records import IntArray, JointBlock, WrenchBlock
 from inertid_ros.messages.decode import StreamDecoder, joint_decoder, wrench_decoder
 
@@ -30,7 +29,7 @@ class _Topic:
     """A topic that is read: its decoder, how it was stamped, and who takes its samples."""
 
     def __init__(self, role: str, topic: str, takers: Sequence[Taker]) -> None:
-        store = get_typestore(Stores.ROS2_JAZZY)
+        store = get_message_types()
         make: Callable[..., StreamDecoder[Any]] = joint_decoder if role == "joint_states" else wrench_decoder
         self.decoder = make(lambda data: store.deserialize_cdr(data, TYPES[role]))
         self.watch = TopicWatch(topic)

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from inertid_ros.bags.bag import Bag
-from inertid_ros.bags.mcap_writer import McapWriter
-from inertid_ros.bags.prediction_sink import Sink
+from inertid_ros.bags.mcap_writer import McapWriter, Sink
 from inertid_ros.core.errors import FileAccessError, InertidError, RecordingError
 from inertid_ros.core.input.timestamps import CONTINUITY
 from inertid_ros.files.document import make_directory

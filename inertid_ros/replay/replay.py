@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from inertid_ros.bags.bag import Bag
-from inertid_ros.bags.prediction_sink import Sink
+from inertid_ros.bags.mcap_writer import Sink
 from inertid_ros.bags.statistics import find_disorder
 from inertid_ros.core.chain import Target
 from inertid_ros.core.errors import InertidError, RecordingError, RobotDescriptionError
 from inertid_ros.core.records import JointBlock
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.files.provenance import InputFile, hash_text, list_versions
+from inertid_ros.files.provenance import InputFile, hash_file, hash_text, list_versions
 from inertid_ros.messages.cdr_layout import LayoutError, learn_wrench_stamped
 from inertid_ros.replay.inputs import Inputs, Taker
 from inertid_ros.replay.plan import Plan, Progress
@@ -72,7 +72,7 @@ class Replay:
         """
         plan = self._plan
         bag.check(plan.inputs)
-        self._files += bag.list_inputs()
+        self._files += [InputFile(str(path), hash_file(path)) for path in bag.list_files()]
         self._inputs.start_recording()
         read = 0
         for block in bag.blocks(self._inputs.names, plan.block_size, plan.start, plan.end):

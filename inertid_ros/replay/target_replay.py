@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from inertid_ros.bags.prediction_sink import Sink, Stream
+from inertid_ros.bags.mcap_writer import Sink, Stream
 from inertid_ros.bags.statistics import TopicStatistics
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.errors import FileAccessError, InertidError, SettingError

@@ -1,75 +1,74 @@
-"""The sensor's frame with the load's centre of mass and its ellipsoid of inertia, in three dimensions."""
+"""The frame of a load with its centre of mass and its ellipsoid of inertia, in three dimensions."""
 
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate
 from inertid_ros.core.rigid_body.ellipsoid import equivalent_semi_axes, semi_axis_bounds
-from inertid_ros.report.drawing import AMBER, AXIS_COLOURS, BLUE, style
+from inertid_ros.report.drawing import AMBER, AXIS_COLOURS, BLUE, Fields, Figure
 
 _CONFIDENT = 2.796
 """Square root of chi-square with three degrees of freedom at 95 %."""
 _SMALLEST_FRAME = 0.05
+"""Length of the axes at least [m], so that they can be seen beside a load that is close to the sensor."""
 
 
-def draw_body(body: RigidBodyEstimate, shows_inertia: bool) -> go.Figure:
-    """Draw a body that has a centre of mass, and its inertia if that may be shown."""
+def draw_body(body: RigidBodyEstimate, shows_inertia: bool) -> Figure:
+    """Draw a body that has a centre of mass, and its inertia if `shows_inertia`."""
     assert body.com is not None
     assert body.com_covariance is not None
     size = max(_SMALLEST_FRAME, 1.2 * float(np.abs(body.com).max()))
     variances, axes = np.linalg.eigh(body.com_covariance)
     spread = _CONFIDENT * np.sqrt(np.maximum(variances, 0.0))
-    figure = go.Figure(
-        [
-            *_draw_frame(size),
-            _ellipsoid(body.com, axes, spread, AMBER, 0.5, "centre of mass, 95 %"),
-            go.Scatter3d(
-                x=body.com[:1],
-                y=body.com[1:2],
-                z=body.com[2:],
-                mode="markers",
-                marker={"size": 5, "color": AMBER},
-                name="centre of mass",
-                hovertemplate="centre of mass<br>%{x:.4f}, %{y:.4f}, %{z:.4f} m<extra></extra>",
-            ),
-        ]
-    )
+    figure = Figure(520, ())
+    figure.data += [
+        *_draw_frame(size),
+        _ellipsoid(body.com, axes, spread, AMBER, 0.5, "centre of mass, 95 %"),
+        {
+            "type": "scatter3d",
+            **_coordinates(body.com[None]),
+            "mode": "markers",
+            "marker": {"size": 5, "color": AMBER},
+            "name": "centre of mass",
+            "hovertemplate": "centre of mass<br>%{x:.4f}, %{y:.4f}, %{z:.4f} m<extra></extra>",
+        },
+    ]
     if shows_inertia:
-        figure.add_traces(_draw_inertia(body))
-    style(figure, 520)
+        figure.data += _draw_inertia(body)
     titles = {f"{axis}axis": {"title": {"text": f"{axis} [m]"}} for axis in "xyz"}
-    figure.update_layout(
-        scene={**titles, "aspectmode": "data", "camera": {"eye": {"x": 1.7, "y": 1.5, "z": 0.9}}},
-        margin={"l": 0, "r": 0, "t": 30, "b": 0},
-        hovermode="closest",
-    )
+    figure.layout |= {
+        "scene": {**titles, "aspectmode": "data", "camera": {"eye": {"x": 1.7, "y": 1.5, "z": 0.9}}},
+        "margin": {"l": 0, "r": 0, "t": 30, "b": 0},
+        "hovermode": "closest",
+    }
     return figure
 
 
-def _draw_frame(size: float) -> list[go.Scatter3d]:
-    lines = []
-    for axis, colour, tip in zip("xyz", AXIS_COLOURS, size * np.eye(3), strict=True):
-        line = go.Scatter3d(
-            x=[0.0, tip[0]],
-            y=[0.0, tip[1]],
-            z=[0.0, tip[2]],
-            mode="lines+text",
-            line={"color": colour, "width": 6},
-            text=["", axis],
-            textfont={"color": colour, "size": 16},
-            name=f"sensor {axis}",
-            showlegend=False,
-            hoverinfo="name",
-        )
-        lines.append(line)
-    return lines
+def _coordinates(points: FloatArray) -> Fields:
+    return dict(zip("xyz", points.T, strict=True))
 
 
-def _draw_inertia(body: RigidBodyEstimate) -> list[go.Mesh3d]:
-    """The homogeneous ellipsoid that turns like the body, and the largest one at 95 %."""
+def _draw_frame(size: float) -> list[Fields]:
+    return [
+        {
+            "type": "scatter3d",
+            **_coordinates(np.stack([np.zeros(3), tip])),
+            "mode": "lines+text",
+            "line": {"color": colour, "width": 6},
+            "text": ["", axis],
+            "textfont": {"color": colour, "size": 16},
+            "name": axis,
+            "showlegend": False,
+            "hoverinfo": "name",
+        }
+        for axis, colour, tip in zip("xyz", AXIS_COLOURS, size * np.eye(3), strict=True)
+    ]
+
+
+def _draw_inertia(body: RigidBodyEstimate) -> list[Fields]:
+    """The homogeneous ellipsoid with the same inertia, and the largest one within 95 %."""
     assert body.com is not None
     assert body.principal_axes is not None
     assert body.principal_moments is not None
@@ -85,21 +84,17 @@ def _draw_inertia(body: RigidBodyEstimate) -> list[go.Mesh3d]:
 
 def _ellipsoid(
     centre: FloatArray, axes: FloatArray, semi_axes: FloatArray, colour: str, opacity: float, name: str
-) -> go.Mesh3d:
-    points = ellipsoid_points(centre, axes, semi_axes)
-    return go.Mesh3d(
-        x=points[:, 0],
-        y=points[:, 1],
-        z=points[:, 2],
-        i=_FACES[:, 0],
-        j=_FACES[:, 1],
-        k=_FACES[:, 2],
-        color=colour,
-        opacity=opacity,
-        name=name,
-        showlegend=True,
-        hoverinfo="name",
-    )
+) -> Fields:
+    return {
+        "type": "mesh3d",
+        **_coordinates(ellipsoid_points(centre, axes, semi_axes)),
+        **dict(zip("ijk", _FACES.T, strict=True)),
+        "color": colour,
+        "opacity": opacity,
+        "name": name,
+        "showlegend": True,
+        "hoverinfo": "name",
+    }
 
 
 def ellipsoid_points(centre: FloatArray, axes: FloatArray, semi_axes: FloatArray) -> FloatArray:

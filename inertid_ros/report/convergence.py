@@ -1,142 +1,131 @@
-"""How each parameter found its value: estimate and 95 % band over time."""
+"""How the parameters of a load and of an arm converged: estimates and their 95 % bands over time."""
 
 from __future__ import annotations
 
-import numpy as np
-import plotly.graph_objects as go
-from numpy.typing import NDArray
-from plotly.subplots import make_subplots
+from collections.abc import Iterator, Sequence
+from html import escape
 
+import numpy as np
+from numpy.typing import NDArray
+
+from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.replay.trace import STATES, LoadTrace
-from inertid_ros.report.drawing import BAND, BLUE, GREY, mark_events, style
-from inertid_ros.text.numbers import PARAMETER_UNITS, format_estimate
+from inertid_ros.replay.trace import STATES, LinkTrace, LoadTrace
+from inertid_ros.report.drawing import BAND, BLUE, GREY, Figure, mark_events
+from inertid_ros.text.numbers import INTERVAL, PARAMETER_UNITS, format_estimate
+from inertid_ros.text.parameters import parameter_units
 
-INTERVAL = 1.96
-"""Standard deviations of a 95 % interval."""
-
-_PLACES = {
-    "m": (1, 1), "mcx": (2, 1), "mcy": (2, 2), "mcz": (2, 3),
-    "Ixx": (3, 1), "Iyy": (3, 2), "Izz": (3, 3), "Ixy": (4, 1), "Ixz": (4, 2), "Iyz": (4, 3),
-}  # fmt: skip
+_ORDER = ("m", "mcx", "mcy", "mcz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+"""Of a load's panels: the mass in a row of its own, then three per row."""
+_COLUMNS = 4
+"""Of an arm's panels."""
 _WIDEST = 10.0
-_WIDE: dict[str, int] = {"colspan": 3}
+"""Bands up to so many times as wide as the last one determine the range of a panel, so that the end can be read."""
 
 
-def draw_convergence(trace: LoadTrace) -> go.Figure:
-    """Draw the ten parameters, each in a panel of its own, in the ranges where they are excited."""
-    titles = {place: _title(trace, PARAMETER_NAMES.index(name)) for name, place in _PLACES.items()}
-    figure = make_subplots(
-        rows=4,
-        cols=3,
-        shared_xaxes="all",
-        specs=[[_WIDE, None, None], [{}] * 3, [{}] * 3, [{}] * 3],
-        subplot_titles=[titles[place] for place in sorted(titles)],
-        vertical_spacing=0.075,
-        horizontal_spacing=0.07,
-    )
-    for name, (row, column) in _PLACES.items():
-        _draw_parameter(figure, trace, PARAMETER_NAMES.index(name), row, column)
+def draw_load_convergence(trace: LoadTrace) -> Figure:
+    """Draw the ten parameters of a load."""
+    indices = [PARAMETER_NAMES.index(name) for name in _ORDER]
+    figure = Figure(900, _make_titles(trace, indices), 3, (0.07, 0.075), first_is_wide=True)
+    _draw_parameters(figure, trace, indices, PARAMETER_UNITS)
     mark_events(figure, trace.events, trace.duration)
-    for column in (1, 2, 3):
-        figure.update_xaxes(title_text="time [s]", row=4, col=column)
-    figure.update_xaxes(range=[0.0, max(trace.duration, 1e-3)])
-    return style(figure, 900)
+    return figure
 
 
-def _draw_parameter(figure: go.Figure, trace: LoadTrace, index: int, row: int, column: int) -> None:
+def iterate_link_convergence(trace: LinkTrace) -> Iterator[tuple[str, Figure]]:
+    """Walk over figures of an arm: one per joint with the link it moves, and one for the base sensor."""
+    arm, units = trace.estimate.model.arm, parameter_units(trace.estimate.model)
+    owners = [name.rpartition(".")[0] for name in trace.estimate.names]
+    for title, members in [
+        *((f"{joint} and {link}", (joint, link)) for joint, link in zip(arm.joint_names, arm.link_names, strict=True)),
+        ("base sensor", ("base",)),
+    ]:
+        indices = [index for index, owner in enumerate(owners) if owner in members]
+        if indices:
+            rows = -(-len(indices) // _COLUMNS)
+            figure = Figure(90 + 150 * rows, _make_titles(trace, indices), _COLUMNS, (0.06, 0.3 / rows))
+            _draw_parameters(figure, trace, indices, units)
+            yield title, figure
+
+
+def _make_titles(trace: LoadTrace | LinkTrace, indices: Sequence[int]) -> list[str]:
+    estimate, deviations = trace.estimate, trace.estimate.deviations.tolist()
+    titles = []
+    for index in indices:
+        name, state = escape(estimate.names[index].rpartition(".")[2]), estimate.states[index]
+        number = format_estimate(float(estimate.values[index]), deviations[index])
+        titles.append(f"<b>{name}</b>  {state if state == 'not excited yet' else number}")
+    return titles
+
+
+def _draw_parameters(
+    figure: Figure, trace: LoadTrace | LinkTrace, indices: Sequence[int], units: Sequence[str]
+) -> None:
+    """Draw some of the parameters, one per panel."""
     record = trace.convergence
-    draw_panel(
-        figure,
-        (row, column),
-        record.times,
-        record.values[:, index],
-        record.deviations[:, index],
-        record.states[:, index] > STATES.index("not excited yet"),
-        PARAMETER_UNITS[index],
-        index == 0,
-    )
+    for panel, index in enumerate(indices):
+        excited = record.states[:, index] > STATES.index(ParameterState.NOT_EXCITED)
+        values, deviations = record.values[:, index], record.deviations[:, index]
+        draw_panel(figure, panel, record.times, values, deviations, excited, units[index])
+    figure.label_time(trace.duration)
 
 
 def draw_panel(
-    figure: go.Figure,
-    place: tuple[int, int],
+    figure: Figure,
+    panel: int,
     times: FloatArray,
     values: FloatArray,
     deviations: FloatArray,
     excited: NDArray[np.bool_],
     unit: str,
-    is_first: bool,
 ) -> None:
-    """Draw one parameter with its band, in the range where it is excited.
+    """Draw one parameter with its band while it is excited.
 
     Args:
-        figure: with panels.
-        place: row and column.
+        figure: with panels; the first of them represents all in the legend.
+        panel: number of the panel.
         times: (K,) seconds.
         values: (K,) estimates.
         deviations: (K,) their standard deviations.
-        excited: (K,) when there is something to show.
+        excited: (K,) whether there is something to show.
         unit: of the values.
-        is_first: whether this panel stands for all in the legend.
     """
-    row, column = place
     margins = INTERVAL * deviations
     low, high = find_range(values, margins, excited)
-    figure.update_yaxes(range=[low, high], title_text=unit, title_standoff=4, row=row, col=column)
+    figure.y(panel).update(range=[low, high], title={"text": unit, "standoff": 4})
     if not np.any(excited):
-        _say_not_excited(figure, row, column)
-    # Far outside the panel a band is only a block of colour: cut it there, so that nothing else depends on its size.
+        figure.y(panel)["showticklabels"] = False
+        figure.write("not excited", 0.5, 0.5, {**figure.within(panel), "font": {"color": GREY}})
+    # Far outside the panel a band is only a block of colour: clipped there, its size can do no harm.
     room = 2.0 * (high - low)
     bottom, top = np.clip([values - margins, values + margins], low - room, high + room)
     x, y = outline(times, bottom, top, excited)
-    figure.add_trace(
-        go.Scatter(
-            x=x, y=y, fill="toself", fillcolor=BAND, line={"width": 0}, mode="lines", name="95 %", hoverinfo="skip",
-            legendgroup="band", showlegend=is_first,
-        ),
-        row=row,
-        col=column,
+    figure.draw(
+        "scatter", panel, x=x, y=y, fill="toself", fillcolor=BAND, line={"width": 0}, mode="lines", name="95 %",
+        hoverinfo="skip", legendgroup="band", showlegend=panel == 0,
     )  # fmt: skip
-    figure.add_trace(
-        go.Scatter(
-            x=times,
-            y=np.where(excited, values, np.nan),
-            customdata=margins,
-            hovertemplate="%{y:.5g} ± %{customdata:.2g} (95 %)<extra></extra>",
-            line={"color": BLUE, "width": 1.6},
-            name="estimate",
-            legendgroup="estimate",
-            showlegend=is_first,
-        ),
-        row=row,
-        col=column,
-    )
-
-
-def _say_not_excited(figure: go.Figure, row: int, column: int) -> None:
-    figure.update_yaxes(showticklabels=False, row=row, col=column)
-    figure.add_annotation(
-        text="not excited",
-        x=0.5,
-        y=0.5,
-        xref="x domain",
-        yref="y domain",
-        showarrow=False,
-        font={"size": 14, "color": GREY},
-        row=row,
-        col=column,
+    figure.draw(
+        "scatter",
+        panel,
+        x=times,
+        y=np.where(excited, values, np.nan),
+        customdata=margins,
+        hovertemplate="%{y:.5g} ± %{customdata:.2g} (95 %)<extra></extra>",
+        line={"color": BLUE, "width": 1.6},
+        name="estimate",
+        legendgroup="estimate",
+        showlegend=panel == 0,
     )
 
 
 def find_range(values: FloatArray, margins: FloatArray, excited: NDArray[np.bool_]) -> tuple[float, float]:
-    """Range of a panel: the bands that are not much wider than the last, so that the start does not dwarf the end.
+    """Range of a panel that covers the bands not much wider than the last one.
 
     Args:
         values: (K,) estimates.
         margins: (K,) half widths of their bands.
-        excited: (K,) when there is something to show.
+        excited: (K,) whether there is something to show.
     """
     if not np.any(excited):
         return -1.0, 1.0
@@ -149,7 +138,7 @@ def find_range(values: FloatArray, margins: FloatArray, excited: NDArray[np.bool
 def outline(
     times: FloatArray, bottom: FloatArray, top: FloatArray, shown: NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray]:
-    """Closed outlines of a band, one for each run of moments at which it is shown, with NaN between them."""
+    """Closed outlines of a band, one for each run of moments at which it is shown, separated by NaN."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], shown, [False]]).astype(np.int8)))
     x: list[FloatArray] = []
     y: list[FloatArray] = []
@@ -158,12 +147,3 @@ def outline(
         x += [times[start:stop], times[start:stop][::-1], gap]
         y += [bottom[start:stop], top[start:stop][::-1], gap]
     return (np.concatenate(x), np.concatenate(y)) if x else (np.empty(0), np.empty(0))
-
-
-def _title(trace: LoadTrace, index: int) -> str:
-    state = trace.estimate.states[index]
-    if state == "not excited yet":
-        return f"<b>{PARAMETER_NAMES[index]}</b>  {state}"
-    deviation = float(np.sqrt(trace.estimate.covariance[index, index]))
-    number = format_estimate(float(trace.estimate.values[index]), deviation)
-    return f"<b>{PARAMETER_NAMES[index]}</b>  {number} ({state})"

@@ -1,4 +1,4 @@
-"""Pieces of HTML; every text that comes from outside is escaped here."""
+"""Pieces of HTML, in which every text from outside is escaped, and the style sheet for screen and paper."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Html(str):
 
 
 def put(value: object) -> str:
-    """HTML of a value: itself if it is Html, else its text, escaped."""
+    """HTML of a value: unchanged if it is Html, else its text, escaped."""
     return value if isinstance(value, Html) else escape(str(value))
 
 
@@ -36,5 +36,87 @@ def bullets(items: Iterable[object]) -> Html:
 
 
 def badge(text: str, kind: str) -> Html:
-    """A word on a coloured ground."""
+    """A word on a coloured background."""
     return element("span", text, kind=f"badge {kind}")
+
+
+STYLE = """
+:root { --ink: #20242b; --soft: #5d6570; --line: #dfe3e8; --good: #2e8b57; --caution: #b87700; --bad: #c0392b; }
+* { box-sizing: border-box; }
+body { margin: 0; background: #f4f5f7; color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
+main { max-width: 1120px; margin: 0 auto; padding: 28px 20px 60px; }
+h1 { font-size: 24px; line-height: 1.25; margin: 0 0 2px; }
+h2 { font-size: 18px; margin: 0 0 6px; }
+h3 { font-size: 15px; margin: 18px 0 6px; }
+p { margin: 0 0 8px; max-width: 85ch; }
+section { background: #fff; border: 1px solid var(--line); border-radius: 8px; padding: 18px 20px; margin: 16px 0; }
+.remark, figcaption, .subtitle { color: var(--soft); font-size: 13.5px; }
+.subtitle { overflow-wrap: anywhere; margin-bottom: 0; }
+figure { margin: 0 0 10px; }
+figcaption { margin-bottom: 4px; max-width: 100ch; }
+.verdict { border-left: 7px solid var(--soft); }
+.verdict.good { border-left-color: var(--good); }
+.verdict.caution { border-left-color: var(--caution); }
+.verdict.bad { border-left-color: var(--bad); }
+.verdict h2 { font-size: 21px; margin-bottom: 10px; }
+.verdict table { border: 0; }
+.verdict td { border: 0; padding: 3px 12px 3px 0; }
+.verdict td:first-child { white-space: nowrap; width: 1%; }
+.verdict td:nth-child(2) { font-weight: 600; white-space: nowrap; width: 1%; }
+nav { font-size: 13.5px; margin: 10px 0 0; }
+nav a { margin-right: 14px; color: #1f5fa8; text-decoration: none; }
+.columns { display: grid; grid-template-columns: 1fr 1fr; gap: 0 28px; align-items: start; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: 13.5px; margin: 4px 0 10px; }
+th { text-align: left; color: var(--soft); font-weight: 600; border-bottom: 1px solid var(--line);
+  padding: 4px 12px 4px 0; vertical-align: bottom; }
+td { border-bottom: 1px solid #eef0f3; padding: 4px 12px 4px 0; vertical-align: top; overflow-wrap: anywhere; }
+.numbers td { font-variant-numeric: tabular-nums; }
+.numbers td:first-child { overflow-wrap: normal; }
+.combinations td:nth-child(2), .combinations td:nth-child(3), .combinations td:nth-child(4) { white-space: nowrap; }
+.problems td:nth-child(2) { white-space: nowrap; }
+.provenance td:first-child { width: 34%; }
+code { font: 12.5px/1.4 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+.badge { display: inline-block; min-width: 1em; padding: 0 8px; border-radius: 9px; font-size: 12.5px;
+  white-space: nowrap; color: #fff; background: #8a8f98; }
+.badge.good { background: var(--good); }
+.badge.caution { background: var(--caution); }
+.badge.bad { background: var(--bad); }
+.print-only { display: none; }
+@media (max-width: 760px) { .columns { grid-template-columns: 1fr; } }
+@page { size: A4; margin: 12mm; }
+@media print {
+  body { background: #fff; font-size: 11pt; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+  main { max-width: none; padding: 0; }
+  nav, .modebar { display: none !important; }
+  section { border-width: 0 0 1px; border-radius: 0; padding: 8px 0; margin: 0; }
+  .verdict { border-left-width: 7px; padding-left: 14px; }
+  table { font-size: 9pt; }
+  figure, tr { break-inside: avoid; }
+  h2, h3, figcaption { break-after: avoid; }
+  .columns { grid-template-columns: 1fr 1fr; }
+  .plotly-graph-div { zoom: 0.63; }
+  #plot-body { display: none; }
+  .print-only { display: block; width: 100%; }
+}
+"""
+
+PRINT_SCRIPT = """
+const plots = () => document.querySelectorAll('.plotly-graph-div');
+const fit = layout => plots().forEach(plot => Plotly.relayout(plot, layout));
+window.addEventListener('beforeprint', () => fit({width: 1090}));
+window.addEventListener('afterprint', () => fit({width: null, autosize: true}));
+window.addEventListener('load', () => {
+  const body = document.getElementById('plot-body');
+  if (!body) return;
+  Plotly.toImage(body, {format: 'png', width: 1000, height: 520}).then(source => {
+    const picture = document.createElement('img');
+    picture.className = 'print-only';
+    picture.src = source;
+    body.parentElement.appendChild(picture);
+  });
+});
+"""
+"""Plots are drawn 1090 pixels wide on paper, whatever the screen, and the style sheet shrinks them. A 3D view cannot be
+printed: an image takes its place."""

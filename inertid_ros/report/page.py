@@ -1,56 +1,53 @@
-"""The page: verdict first, then what it rests on."""
+"""The page: the verdict first, then what it is based on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
-
-from plotly.offline import get_plotlyjs
 
 from inertid_ros import __version__
 from inertid_ros.files.document import write_whole
 from inertid_ros.files.known_body import find_body, inertia_is_known
-from inertid_ros.replay.trace import LoadTrace, Traces
+from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces
 from inertid_ros.report import tables
 from inertid_ros.report.body_view import draw_body
-from inertid_ros.report.convergence import draw_convergence
-from inertid_ros.report.drawing import MOST_EVENTS
-from inertid_ros.report.excitation import draw_deviations, draw_states
-from inertid_ros.report.link_sections import iterate_link_sections
-from inertid_ros.report.link_verdict import judge_arm
-from inertid_ros.report.markup import Html, badge, element, put, table
-from inertid_ros.report.signal_sections import show_figure, show_residual
-from inertid_ros.report.signal_view import view_channels, view_load
-from inertid_ros.report.signals import draw_signals
-from inertid_ros.report.style import PRINT_SCRIPT, STYLE
-from inertid_ros.report.verdict import Verdict, judge
+from inertid_ros.report.convergence import draw_load_convergence, iterate_link_convergence
+from inertid_ros.report.drawing import DRAW_SCRIPT, show_figure
+from inertid_ros.report.excitation import draw_deviations, draw_link_states, draw_load_states
+from inertid_ros.report.markup import PRINT_SCRIPT, STYLE, Html, badge, element, put, table
+from inertid_ros.report.residual import show_residual
+from inertid_ros.report.signals import draw_signals, view_signals
+from inertid_ros.report.verdict import Verdict
+from inertid_ros.report.verdict_links import judge_links
+from inertid_ros.report.verdict_load import judge_load
 
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
     "font-src data:"
 )
-"""What the page may load: nothing but itself. Plotly makes functions at run time for its 3D view."""
+"""What the page may load: nothing but itself. plotly.js makes functions at run time for its 3D view."""
 
 _SECTIONS = {
-    "load": "The load",
+    "load": "Load",
     "convergence": "Convergence",
     "excitation": "Excitation, contacts and load changes",
-    "wrench": "Measured against predicted",
-    "residual": "What is left",
-    "links": "The links",
+    "wrench": "Measured and predicted signals",
+    "residual": "Residual",
+    "links": "Links",
     "link-convergence": "Convergence of the links",
     "link-excitation": "Excitation of the links",
-    "effort": "Measured against predicted",
-    "effort-residual": "What is left of it",
-    "input": "The input",
+    "effort": "Measured and predicted signals of the arm",
+    "effort-residual": "Residual of the arm",
+    "input": "Input",
     "settings": "Settings",
-    "provenance": "Where it comes from",
+    "provenance": "Provenance",
 }
 _GRADES = {"good": "✓", "caution": "!", "bad": "✗"}
 
 
 def write_report(traces: Traces, path: str | Path) -> None:
-    """Write the report of a replay: one HTML file with everything in it, plotly's script too.
+    """Write the report of a replay: one HTML file with everything in it, plotly.js included.
 
     Raises:
         FileAccessError: if it cannot be written there.
@@ -67,8 +64,8 @@ def make_page(traces: Traces) -> str:
     subtitle = f"{', '.join(names[:4])}{more} · {shared.duration:.1f} s · inertid_ros {__version__}"
     sections = dict(_iterate_sections(traces))
     links = [Html(f'<a href="#{name}">{put(_SECTIONS[name])}</a>') for name in sections]
-    verdicts = [judge(traces.load)] if traces.load is not None else []
-    verdicts += [judge_arm(traces.links)] if traces.links is not None else []
+    verdicts = [judge_load(traces.load)] if traces.load is not None else []
+    verdicts += [judge_links(traces.links)] if traces.links is not None else []
     content = (
         element("h1", title),
         element("p", subtitle, kind="subtitle"),
@@ -79,10 +76,19 @@ def make_page(traces: Traces) -> str:
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        f"<title>{put(title)}</title><style>{STYLE}</style><script>{get_plotlyjs()}</script>"
+        f"<title>{put(title)}</title><style>{STYLE}</style><script>{_read_library()}</script>"
+        f"<script>{DRAW_SCRIPT}</script>"
     )
     body = f"{element('main', *content)}<script>{PRINT_SCRIPT}</script>"
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
+
+
+def _read_library() -> str:
+    """Text of plotly.js, which comes with the Python package; importing that would take longer than the report."""
+    package = find_spec("plotly")
+    assert package is not None
+    assert package.submodule_search_locations is not None
+    return Path(package.submodule_search_locations[0], "package_data", "plotly.min.js").read_text(encoding="utf-8")
 
 
 def _find_title(traces: Traces) -> str:
@@ -98,7 +104,7 @@ def _find_title(traces: Traces) -> str:
 
 def _show_verdict(verdict: Verdict) -> Html:
     rows = [(badge(_GRADES[item.grade], item.grade), item.subject, item.text) for item in verdict.sentences]
-    remark = element("p", "± and the bands in the plots hold 95 %.", kind="remark")
+    remark = element("p", "± and the bands in the plots are 95 % intervals.", kind="remark")
     return element("section", element("h2", verdict.headline), table((), rows), remark, kind=f"verdict {verdict.grade}")
 
 
@@ -106,11 +112,11 @@ def _iterate_sections(traces: Traces) -> Iterator[tuple[str, Html]]:
     """Walk over the sections, by name."""
     parts: list[tuple[str, Iterable[Html]]] = []
     if traces.load is not None:
-        parts += _iterate_load(traces.load)
+        parts += _iterate_load_sections(traces.load)
     if traces.links is not None:
-        parts += iterate_link_sections(traces.links)
+        parts += _iterate_link_sections(traces.links)
     shared = traces.either
-    remarks = (element("p", _SKEW, kind="remark"), element("h3", "Trouble"))
+    remarks = (element("p", _SKEW, kind="remark"), element("h3", "Problems"))
     parts += [
         ("input", (tables.list_topics(shared), *remarks, tables.list_health(traces))),
         ("settings", (tables.list_settings(shared.settings),)),
@@ -120,28 +126,45 @@ def _iterate_sections(traces: Traces) -> Iterator[tuple[str, Html]]:
         yield name, Html(f'<section id="{name}">{element("h2", _SECTIONS[name])}{"".join(content)}</section>')
 
 
-def _iterate_load(trace: LoadTrace) -> Iterator[tuple[str, Iterable[Html]]]:
+def _iterate_load_sections(trace: LoadTrace) -> Iterator[tuple[str, Iterable[Html]]]:
     yield "load", _show_load(trace)
     if not trace.estimate.rows:
         return
-    yield "convergence", (show_figure(draw_convergence(trace), "plot-convergence", _CONVERGENCE),)
+    yield "convergence", (show_figure(draw_load_convergence(trace), "plot-convergence", _CONVERGENCE),)
     yield (
         "excitation",
         (
-            show_figure(draw_states(trace), "plot-states", _STATES),
+            show_figure(draw_load_states(trace), "plot-states", f"{_STATES} {_MODES}"),
             show_figure(draw_deviations(trace), "plot-deviations", _DEVIATIONS),
             tables.list_events(trace),
         ),
     )
-    view = view_channels(trace) if trace.estimate.sensor is None else view_load(trace)
-    decimation = " ".join(tables.iterate_captions(view, trace.online.samples.count, MOST_EVENTS))
-    yield "wrench", (show_figure(draw_signals(view), "plot-wrenches", decimation),)
-    yield "residual", (tables.list_sensor(trace), *show_residual(view, decimation, "plot"))
+    view = view_signals(trace)
+    yield "wrench", (show_figure(draw_signals(view), "plot-wrenches", view.decimation),)
+    yield "residual", (tables.list_sensor(trace), *show_residual(view, "plot"))
+
+
+def _iterate_link_sections(trace: LinkTrace) -> Iterator[tuple[str, Iterable[Html]]]:
+    yield "links", _show_links(trace)
+    if not trace.estimate.rows:
+        return
+    figures = enumerate(iterate_link_convergence(trace))
+    yield (
+        "link-convergence",
+        (
+            show_figure(figure, f"plot-links-{index}", f"{title}: estimate and 95 % band.")
+            for index, (title, figure) in figures
+        ),
+    )
+    yield "link-excitation", (show_figure(draw_link_states(trace), "plot-link-states", _STATES),)
+    view = view_signals(trace)
+    yield "effort", (show_figure(draw_signals(view), "plot-efforts", f"{_URDF} {view.decimation}"),)
+    yield "effort-residual", (tables.list_residuals(trace), *show_residual(view, "plot-effort"))
 
 
 def _show_load(trace: LoadTrace) -> Iterator[Html]:
     tool = "" if trace.estimate.tool is None else "; the tool is subtracted"
-    about = f"The ten parameters are about the origin of '{trace.estimate.frame}', in its axes{tool}."
+    about = f"The ten parameters refer to the origin and the axes of '{trace.estimate.frame}'{tool}."
     lists = (tables.list_parameters(trace), tables.list_body(trace))
     yield element("p", about, kind="remark")
     yield element("div", *lists, kind="columns")
@@ -149,23 +172,39 @@ def _show_load(trace: LoadTrace) -> Iterator[Html]:
     body = find_body(estimate.states, estimate.feasible, estimate.covariance)
     if body is None:
         return
-    caption = "The sensor's frame, the centre of mass and the homogeneous ellipsoid that turns like the load."
+    caption = f"Frame '{estimate.frame}', the centre of mass and the homogeneous ellipsoid with its inertia."
     shows_inertia = inertia_is_known(estimate.states)
     if not shows_inertia:
-        caption = "The sensor's frame and the centre of mass. The inertia is not known, so no ellipsoid is drawn."
+        caption = (
+            f"Frame '{estimate.frame}' and the centre of mass. No ellipsoid is drawn, as the inertia is not known."
+        )
     yield show_figure(draw_body(body, shows_inertia), "plot-body", caption)
 
 
+def _show_links(trace: LinkTrace) -> Iterator[Html]:
+    yield element("p", _BASE, kind="remark")
+    yield tables.list_base_parameters(trace)
+    yield element("h3", "Physically consistent links")
+    yield tables.list_bodies(trace)
+    yield tables.list_drives(trace)
+
+
+_BASE = (
+    "Only these combinations of the links' parameters are identifiable from efforts and base wrench; each is named "
+    "after the parameter it starts with. Friction, rotor inertia and offset are named after their joint."
+)
 _CONVERGENCE = (
-    "Estimate and 95 % band, drawn from the moment a parameter is excited, in the range where it is best known. "
-    "Dotted lines are changes of load or bias, red ground is contact."
+    "Estimate and 95 % band of each parameter from the moment it is excited, in the range where it is known best. "
+    "Dotted lines mark changes of load or bias, red areas mark contact."
 )
-_STATES = (
-    "Which parameters the data tell: grey not excited, amber uncertain, green known. Above, the mode (pale green "
-    "tracking, amber testing, red contact) and the events; hover to read them."
+_STATES = "Excitation of the parameters: grey not excited, amber uncertain, green known."
+_MODES = "Above, the mode (pale green tracking, amber testing, red contact) and the events; hover to read them."
+_DEVIATIONS = "Standard deviations fall while the motion excites a parameter, and stay level while it does not."
+_URDF = (
+    "Amber: prediction of the URDF's own parameters, without friction. Blue: prediction with the estimate at the time, "
+    "which may lie outside the panel before convergence; double-click to see all of it."
 )
-_DEVIATIONS = "Standard deviations. They fall while the motion excites a parameter, and stay level while it does not."
 _SKEW = (
-    "Jitter is the standard deviation of the intervals. Skew is how much later a topic is recorded than its stamp "
-    "says, compared with the first topic: more than a few milliseconds speak for load.wrench_delay or another clock."
+    "Jitter is the standard deviation of the intervals. Skew is how much longer after its stamp a topic is recorded "
+    "than the first topic; more than a few milliseconds suggest a load.wrench_delay or clocks that differ."
 )

@@ -371,4 +371,4 @@ def test_half_a_second_is_not_to_be_trusted(tmp_path: Path, bag: Path) -> None:
     parameters.write_text("/**: {ros__parameters: {estimators: [links], links: {effort_unit: newton_metre}}}")
     main(["replay", str(bag), "--params", str(parameters), "--end", "0.8", "-o", str(tmp_path / "out")])
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "Trust it" not in report
+    assert "Trustworthy" not in report

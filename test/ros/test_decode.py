@@ -190,7 +190,7 @@ def test_a_truncated_message_is_counted_and_the_next_one_read() -> None:
 
 def test_an_unknown_encapsulation_is_left_to_rclpy() -> None:
     data = serialize_message(joint_message(np.random.default_rng(6)))
-    with pytest.raises(LayoutError, match="no plain CDR"):
+    with pytest.raises(LayoutError, match="not plain CDR"):
         learn_joint_state(b"\x00\x09" + data[2:])
     with pytest.raises(LayoutError):
         learn_joint_state(b"\x00")

@@ -28,12 +28,13 @@ from inertid_ros.replay.plan import Plan
 from inertid_ros.replay.target_replay import TargetReplay
 from inertid_ros.replay.trace import LinkTrace, Origin, Traces
 from inertid_ros.report import write_report
-from inertid_ros.report.link_convergence import draw_link_states, iterate_convergence, list_names
-from inertid_ros.report.link_verdict import find_fit, find_unmoved, judge_arm
+from inertid_ros.report.convergence import iterate_link_convergence
+from inertid_ros.report.excitation import draw_link_states
 from inertid_ros.report.page import make_page
-from inertid_ros.report.plot_links import draw_links
-from inertid_ros.report.signal_view import view_channels
-from inertid_ros.report.signals import draw_distribution, draw_residual, draw_signals, draw_spectrum
+from inertid_ros.report.plot import draw_links
+from inertid_ros.report.residual import draw_distribution, draw_residual, draw_spectrum
+from inertid_ros.report.signals import draw_signals, view_signals
+from inertid_ros.report.verdict_links import find_fit, find_unmoved, judge_links
 
 
 def make_trace(block: JointBlock) -> LinkTrace:
@@ -69,11 +70,11 @@ class Stiff:
 
 
 def test_good_data_is_to_be_trusted() -> None:
-    verdict = judge_arm(moving())
+    verdict = judge_links(moving())
     assert verdict.grade == "good"
     assert re.fullmatch(
-        r"Trust it: 25 of 25 base parameters known; joint efforts explained to \d\.\d % "
-        r"\(by the URDF alone \d\d\.\d %\)\.",
+        r"Trustworthy: 25 of 25 base parameters are known; the residual is \d\.\d % of the joint efforts "
+        r"\(URDF alone: \d\d\.\d %\)\.",
         verdict.headline,
     )
 
@@ -82,10 +83,10 @@ def test_a_joint_that_never_moved_is_named() -> None:
     motion = Stiff(Repeat(round_trip(paper_ddarm_link_moves())), 2)
     trace = make_trace(simulate_ddarm(1, motion).joints(0.0, 8.0))
     assert find_unmoved(trace) == ["joint3"]
-    verdict = judge_arm(trace)
+    verdict = judge_links(trace)
     assert verdict.grade == "caution"
     texts = {sentence.subject: sentence.text for sentence in verdict.sentences}
-    assert texts["Motion"].startswith("joint3 has never moved. To do: move it")
+    assert texts["Motion"].startswith("joint3 never moved, so the numbers for it are meaningless. To do: move it")
     assert "joint3" in texts["Base parameters"]
 
 
@@ -93,7 +94,7 @@ def test_a_poor_fit_is_not_to_be_used() -> None:
     trace, fit = moving(), moving().estimate.fit
     assert fit is not None
     worse = replace(trace, estimate=replace(trace.estimate, fit=replace(fit, residual_rms=0.6 * fit.measured_rms)))
-    verdict = judge_arm(worse)
+    verdict = judge_links(worse)
     assert verdict.grade == "bad"
     assert "unit of effort" in verdict.sentences[0].text
 
@@ -109,30 +110,32 @@ def test_fit_is_that_of_the_rows_over_all_joints() -> None:
 
 def test_convergence_ends_at_the_estimate() -> None:
     trace = moving()
-    figures = dict(iterate_convergence(trace))
+    figures = dict(iterate_link_convergence(trace))
     assert list(figures) == ["joint1 and link1", "joint2 and link2", "joint3 and link3"]
-    last = sorted(float(line.y[-1]) for figure in figures.values() for line in figure.data if line.name == "estimate")
+    last = sorted(
+        float(line["y"][-1]) for figure in figures.values() for line in figure.data if line["name"] == "estimate"
+    )
     np.testing.assert_allclose(last, sorted(trace.estimate.values), rtol=1e-9)
     (strip,) = draw_link_states(trace).data
-    assert np.asarray(strip.z).shape == (len(list_names(trace)), len(trace.convergence.times))
+    assert np.asarray(strip["z"]).shape == (len(trace.estimate.names), len(trace.convergence.times))
 
 
 def test_efforts_are_drawn_with_what_the_urdf_predicts() -> None:
-    view = view_channels(moving())
-    names = [line.name for line in draw_signals(view).data]
-    assert names == ["measured"] * 3 + ["by the URDF alone"] * 3 + ["predicted"] * 3
+    view = view_signals(moving())
+    names = [line["name"] for line in draw_signals(view).data]
+    assert names == ["measured"] * 3 + ["URDF alone"] * 3 + ["predicted"] * 3
     assert len(draw_residual(view).data) == 3
-    assert [line.name for line in draw_spectrum(view).data] == ["joint1", "joint2", "joint3"]
-    assert len([bar for bar in draw_distribution(view).data if bar.type == "bar"]) == 3
+    assert [line["name"] for line in draw_spectrum(view).data] == ["joint1", "joint2", "joint3"]
+    assert len([bar for bar in draw_distribution(view).data if bar["type"] == "bar"]) == 3
 
 
 def test_early_predictions_do_not_set_the_range() -> None:
     trace = moving()
     predicted = replace(trace.signals.predicted, high=trace.signals.predicted.high + 1e4)
-    figure = draw_signals(view_channels(replace(trace, signals=replace(trace.signals, predicted=predicted))))
+    figure = draw_signals(view_signals(replace(trace, signals=replace(trace.signals, predicted=predicted))))
     assert trace.signals.by_urdf is not None
     largest = max(np.nanmax(trace.signals.measured.high), np.nanmax(trace.signals.by_urdf.high))
-    assert largest < figure.layout.yaxis.range[1] < 3.0 * largest
+    assert largest < figure.y(0)["range"][1] < 3.0 * largest
 
 
 def test_page_has_load_and_links_where_both_were_identified() -> None:

@@ -13,47 +13,38 @@ from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.files.known_body import find_body
 from inertid_ros.replay.trace import Envelope, LoadTrace, TraceEvent
 from inertid_ros.report.body_view import draw_body, ellipsoid_points
-from inertid_ros.report.convergence import draw_convergence, find_range, outline
-from inertid_ros.report.drawing import MOST_EVENTS, event_markers, mark_events, zigzag
-from inertid_ros.report.excitation import draw_deviations, draw_states
-from inertid_ros.report.signal_view import view_load
-from inertid_ros.report.signals import (
-    MOST_BUCKETS,
-    bucket_factor,
-    draw_distribution,
-    draw_residual,
-    draw_signals,
-    draw_spectrum,
-    find_spread,
-    merge_buckets,
-)
+from inertid_ros.report.convergence import draw_load_convergence, find_range, outline
+from inertid_ros.report.drawing import MOST_EVENTS, describe_events, mark_events, zigzag
+from inertid_ros.report.excitation import draw_deviations, draw_load_states
+from inertid_ros.report.residual import draw_distribution, draw_residual, draw_spectrum, find_spread
+from inertid_ros.report.signals import MOST_BUCKETS, bucket_factor, draw_signals, merge_buckets, view_signals
 
 
 def test_every_parameter_has_its_estimate_and_band() -> None:
     trace = puma_trace()
-    figure = draw_convergence(trace)
-    estimates = [line for line in figure.data if line.name == "estimate"]
-    bands = [line for line in figure.data if line.name == "95 %"]
+    figure = draw_load_convergence(trace)
+    estimates = [line for line in figure.data if line["name"] == "estimate"]
+    bands = [line for line in figure.data if line["name"] == "95 %"]
     assert len(estimates) == len(bands) == 10
-    last = sorted(float(np.asarray(line.y)[-1]) for line in estimates)
+    last = sorted(float(np.asarray(line["y"])[-1]) for line in estimates)
     np.testing.assert_allclose(last, sorted(trace.convergence.values[-1]), rtol=1e-12)
-    titles = " ".join(annotation.text for annotation in figure.layout.annotations)
+    titles = " ".join(annotation["text"] for annotation in figure.layout["annotations"])
     assert all(f"<b>{name}</b>" in titles for name in PARAMETER_NAMES)
 
 
 def test_band_is_1_96_deviations_at_the_end() -> None:
     trace = puma_trace()
-    (band, *_) = (line for line in draw_convergence(trace).data if line.name == "95 %")
-    at_end = np.asarray(band.y)[np.asarray(band.x) == trace.convergence.times[-1]]
+    (band, *_) = (line for line in draw_load_convergence(trace).data if line["name"] == "95 %")
+    at_end = np.asarray(band["y"])[np.asarray(band["x"]) == trace.convergence.times[-1]]
     assert np.ptp(at_end) == pytest.approx(2 * 1.96 * trace.convergence.deviations[-1, 0], rel=1e-9)
 
 
 def test_a_parameter_that_is_not_excited_is_not_drawn() -> None:
     trace = puma_trace()
     states = np.zeros_like(trace.convergence.states)
-    figure = draw_convergence(replace(trace, convergence=replace(trace.convergence, states=states)))
-    assert all(np.all(np.isnan(np.asarray(line.y))) for line in figure.data if line.name == "estimate")
-    assert sum(annotation.text == "not excited" for annotation in figure.layout.annotations) == 10
+    figure = draw_load_convergence(replace(trace, convergence=replace(trace.convergence, states=states)))
+    assert all(np.all(np.isnan(np.asarray(line["y"]))) for line in figure.data if line["name"] == "estimate")
+    assert sum(annotation["text"] == "not excited" for annotation in figure.layout["annotations"]) == 10
 
 
 def test_range_is_that_of_the_end_not_of_the_start() -> None:
@@ -115,57 +106,57 @@ def test_spread_is_that_of_a_normal_distribution_whatever_the_outliers() -> None
 
 def test_wrenches_and_residual_have_six_axes_each() -> None:
     trace = puma_trace()
-    assert [line.name for line in draw_signals(view_load(trace)).data] == ["measured"] * 6 + ["predicted"] * 6
-    residual = draw_residual(view_load(trace))
+    assert [line["name"] for line in draw_signals(view_signals(trace)).data] == ["measured"] * 6 + ["predicted"] * 6
+    residual = draw_residual(view_signals(trace))
     assert len(residual.data) == 6
-    assert max(np.nanmax(line.y) for line in residual.data) == pytest.approx(np.nanmax(trace.signals.residual.high))
+    assert max(np.nanmax(line["y"]) for line in residual.data) == pytest.approx(np.nanmax(trace.signals.residual.high))
 
 
 def test_spectrum_is_an_amplitude_density() -> None:
     trace = puma_trace()
-    lines = [line for line in draw_spectrum(view_load(trace)).data if line.name]
-    assert [line.name for line in lines] == ["fx", "fy", "fz", "nx", "ny", "nz"]
-    np.testing.assert_allclose(np.asarray(lines[2].y) ** 2, trace.spectrum.density[1:, 2])
+    lines = [line for line in draw_spectrum(view_signals(trace)).data if "name" in line]
+    assert [line["name"] for line in lines] == ["fx", "fy", "fz", "nx", "ny", "nz"]
+    np.testing.assert_allclose(np.asarray(lines[2]["y"]) ** 2, trace.spectrum.density[1:, 2])
 
 
 def test_distribution_has_the_area_one_with_what_lies_outside() -> None:
     trace = puma_trace()
-    figure = draw_distribution(view_load(trace))
-    bars = [bar for bar in figure.data if bar.type == "bar"]
+    figure = draw_distribution(view_signals(trace))
+    bars = [bar for bar in figure.data if bar["type"] == "bar"]
     for index, bar in enumerate(bars):
-        outside = float(figure.layout.annotations[index].text.split("</b>")[1].split("%")[0])
-        assert np.sum(np.asarray(bar.y) * np.asarray(bar.width)) == pytest.approx(1.0 - outside / 100.0, abs=6e-3)
+        outside = float(figure.layout["annotations"][index]["text"].split("</b>")[1].split("%")[0])
+        assert np.sum(np.asarray(bar["y"]) * np.asarray(bar["width"])) == pytest.approx(1.0 - outside / 100.0, abs=6e-3)
 
 
 def test_states_and_deviations_cover_all_parameters() -> None:
     trace = puma_trace()
-    mode, states = (strip for strip in draw_states(trace).data if strip.type == "heatmap")
-    assert np.asarray(states.z).shape == (10, len(trace.convergence.times))
-    assert states.customdata[0][-1] == "known"
-    assert "contact" in mode.customdata[0]
-    assert [line.name for line in draw_deviations(trace).data] == list(PARAMETER_NAMES)
+    mode, states = (strip for strip in draw_load_states(trace).data if strip["type"] == "heatmap")
+    assert np.asarray(states["z"]).shape == (10, len(trace.convergence.times))
+    assert states["customdata"][0][-1] == "known"
+    assert "contact" in mode["customdata"][0]
+    assert [line["name"] for line in draw_deviations(trace).data] == list(PARAMETER_NAMES)
 
 
 def test_contacts_are_shaded_and_changes_marked() -> None:
     trace = puma_trace()
-    shapes = draw_residual(view_load(trace)).layout.shapes
+    shapes = draw_residual(view_signals(trace)).layout["shapes"]
     began, ended = (event.time for event in trace.events if event.kind.startswith("contact"))
-    rectangles = [shape for shape in shapes if shape.type == "rect"]
-    assert {(shape.x0, shape.x1) for shape in rectangles} == {(began, ended)}
-    assert len(rectangles) == len([shape for shape in shapes if shape.type == "line"]) == 6
+    rectangles = [shape for shape in shapes if shape["type"] == "rect"]
+    assert {(shape["x0"], shape["x1"]) for shape in rectangles} == {(began, ended)}
+    assert len(rectangles) == len([shape for shape in shapes if shape["type"] == "line"]) == 6
 
 
 def test_a_contact_that_goes_on_ends_with_the_recording() -> None:
-    figure = draw_spectrum(view_load(puma_trace()))
+    figure = draw_spectrum(view_signals(puma_trace()))
     mark_events(figure, (TraceEvent(4.0, "contact_began", ""),), 9.0)
-    assert {(shape.x0, shape.x1) for shape in figure.layout.shapes} == {(4.0, 9.0)}
+    assert {(shape["x0"], shape["x1"]) for shape in figure.layout["shapes"]} == {(4.0, 9.0)}
 
 
 def test_the_number_of_drawn_events_is_bounded() -> None:
     events = [TraceEvent(float(n), "load_changed", "<b>x</b>") for n in range(3 * MOST_EVENTS)]
-    markers = event_markers(events, "events")
-    assert len(markers.x) == MOST_EVENTS
-    assert "&lt;b&gt;" in markers.text[0]
+    markers = describe_events(events, "events")
+    assert len(markers["x"]) == MOST_EVENTS
+    assert "&lt;b&gt;" in markers["text"][0]
 
 
 def test_points_lie_on_the_ellipsoid() -> None:
@@ -179,7 +170,7 @@ def test_points_lie_on_the_ellipsoid() -> None:
 def body_names(trace: LoadTrace, shows_inertia: bool) -> list[str]:
     body = find_body(trace.estimate.states, trace.estimate.feasible, trace.estimate.covariance)
     assert body is not None
-    return [str(item.name) for item in draw_body(body, shows_inertia).data]
+    return [str(item["name"]) for item in draw_body(body, shows_inertia).data]
 
 
 def test_the_ellipsoid_is_drawn_only_if_the_inertia_is_known() -> None:

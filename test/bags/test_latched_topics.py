@@ -8,8 +8,13 @@ import pytest
 from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
+from support.bags import find_storage, puma_messages, write_bag
 
-from inertid_ros.bags.latched_topics import find_latched
+from inertid_ros.bags.bag import Bag
+
+
+def list_latched(bag: Bag) -> set[str]:
+    return {topic for topic, info in bag.topics.items() if info.is_latched}
 
 
 def make_qos(durability: QosDurability) -> Qos:
@@ -39,8 +44,14 @@ def test_latched_topics_are_found(tmp_path: Path, plugin: StoragePlugin) -> None
     with Writer(tmp_path / "bag", version=9, storage_plugin=plugin) as writer:
         for topic, offered in profiles.items():
             writer.add_connection(topic, "std_msgs/msg/String", typestore=store, offered_qos_profiles=offered)
-    assert find_latched(tmp_path / "bag") == {"/note", "/arm/robot_description"}
+    with Bag(tmp_path / "bag") as bag:
+        assert list_latched(bag) == {"/note", "/arm/robot_description"}
 
 
-def test_bag_that_cannot_be_read_has_the_usual_latched_topics(tmp_path: Path) -> None:
-    assert find_latched(tmp_path / "nowhere") == {"/robot_description", "/tf_static"}
+@pytest.mark.parametrize("plugin", [StoragePlugin.MCAP, StoragePlugin.SQLITE3])
+def test_topics_of_a_damaged_bag_are_latched_by_name(tmp_path: Path, plugin: StoragePlugin) -> None:
+    file = find_storage(write_bag(tmp_path / "bag", puma_messages(3.0), plugin))
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    with Bag(tmp_path / "bag") as bag:
+        assert bag.trouble
+        assert list_latched(bag) == {"/robot_description"}

@@ -59,7 +59,7 @@ def test_bag_cut_anywhere_is_used_as_far_as_it_goes(
         assert trace is not None
         notes.append((length, True, trace.notes[0] if trace.notes else ""))
         kept.append(trace.online.samples.count)
-    wrong = [item for item in notes if "\n" in item[2] or "anew" not in item[2]]
+    wrong = [item for item in notes if "\n" in item[2] or "again" not in item[2]]
     wrong += [item for item in notes if item[1] and "damaged" not in item[2]]
     assert not wrong, notes
     assert len(kept) >= expected
@@ -68,7 +68,7 @@ def test_bag_cut_anywhere_is_used_as_far_as_it_goes(
 
 
 def compress_chunks(file: Path) -> None:
-    """Write an mcap file anew with all chunks compressed by lz4 in small blocks, and without an index."""
+    """Rewrite an mcap file with all chunks compressed by lz4 in small blocks, and without an index."""
     content = file.read_bytes()
     parts, place = [content[:8]], 8
     while content[place] != 0x0F:

@@ -65,14 +65,18 @@ def test_page_is_well_formed_and_fetches_nothing(page: str) -> None:
 
 def test_verdict_comes_first_and_all_plots_are_there(page: str) -> None:
     text = without_library(page)
-    assert text.index("Trust it") < text.index("plot-convergence")
+    assert text.index("Trustworthy") < text.index("plot-convergence")
     for name in PLOTS:
         assert f'id="plot-{name}"' in text
 
 
 def test_the_library_is_in_the_page_once_and_offers_no_upload(page: str) -> None:
     assert page.count("plotly.js v") == 1
-    assert without_library(page).count("sendChartToCloud") == len(PLOTS)
+    script = page[page.index("const look") : page.index("</head>")]
+    assert script.count("Plotly.newPlot(") == 1
+    assert '"modeBarButtonsToRemove":["select2d","lasso2d","sendChartToCloud","sendDataToCloud"]' in script
+    assert "Plotly.newPlot(" not in without_library(page)
+    assert without_library(page).count("<script>draw(") == len(PLOTS)
 
 
 def test_everything_that_matters_is_said(page: str) -> None:
