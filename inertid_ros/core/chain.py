@@ -156,7 +156,7 @@ class Chain:
             segment.stamps,
             task.restore(segment, segment.readings),
             task.restore(segment, predicted),
-            segment.bad == 0.0,
+            task.find_usable(segment),
             task.collect_rows(),
             tuple(events),
         )

@@ -64,11 +64,12 @@ def interpolate(
 
 @compiled
 def lay_down(stamps: IntArray, offset: int, readings: FloatArray, first: int, samples: FloatArray) -> None:
-    """Write times [s] since an offset [ns] into the first column, and readings from the column `first` on."""
+    """Write times [s] since an offset [ns] into the first column, and readings, then zeros, from `first` on."""
+    count = readings.shape[1]
     for k in range(len(stamps)):
         samples[k, 0] = (stamps[k] - offset) * 1e-9
-        for c in range(readings.shape[1]):
-            samples[k, first + c] = readings[k, c]
+        for c in range(samples.shape[1] - first):
+            samples[k, first + c] = readings[k, c] if c < count else 0.0
 
 
 @compiled
@@ -104,6 +105,25 @@ def find_cuts(samples: FloatArray, first: int, widths: FloatArray, last: float, 
             count += 1
         last = -np.inf if cuts[k] == IN_GAP else time
     return count
+
+
+@compiled
+def synchronise(
+    times: FloatArray,
+    states: FloatArray,
+    start: int,
+    stop: int,
+    targets: IntArray,
+    samples: FloatArray,
+    widths: FloatArray,
+    first: int,
+    last: float,
+    longest: float,
+    cuts: IntArray,
+) -> int:
+    """`interpolate` for the last publisher, then `find_cuts`, in one call; see there."""
+    interpolate(times, states, start, stop, targets, samples, widths)
+    return find_cuts(samples, first, widths, last, longest, cuts)
 
 
 @compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.input.interpolation import append_next, interpolate
+from inertid_ros.core.input.interpolation import append_next, interpolate, synchronise
 from inertid_ros.core.records import FloatArray, IntArray
 
 _KEPT = 256
@@ -69,6 +69,20 @@ class SampleBuffer:
     def read(self, targets: IntArray, samples: FloatArray, widths: FloatArray) -> None:
         """Interpolate at the times of samples (N, W), none later than the newest, see `interpolation.interpolate`."""
         interpolate(self._times, self._states, self._start, self._stop, targets, samples, widths)
+
+    def read_last(
+        self,
+        targets: IntArray,
+        samples: FloatArray,
+        widths: FloatArray,
+        first: int,
+        last: float,
+        longest: float,
+        cuts: IntArray,
+    ) -> int:
+        """The same for the last publisher of a sample, and how samples follow each other, see `find_cuts`."""
+        times, states, start, stop = self._times, self._states, self._start, self._stop
+        return synchronise(times, states, start, stop, targets, samples, widths, first, last, longest, cuts)
 
     def forget_before(self, time: float) -> None:
         """Drop samples that no later time needs, once they are many."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.interpolation import AFTER_GAP, FOLLOWS, IN_GAP, NOT_FINITE, find_cuts, lay_down
+from inertid_ros.core.input.interpolation import AFTER_GAP, FOLLOWS, IN_GAP, NOT_FINITE, lay_down
 from inertid_ros.core.input.joint_stream import MAX_GAP, JointStream
 from inertid_ros.core.input.timestamps import SECOND, StampCheck
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock
@@ -237,12 +237,7 @@ class Synchroniser:
             stamps, readings = self._keep_waiting(stamps, readings, horizon, streams)
             if len(stamps) == 0:
                 return []
-        samples, widths = np.zeros((len(stamps), self._width)), np.zeros(len(stamps))
-        lay_down(stamps, self._offset, readings, self._first, samples)
-        for stream in streams:
-            stream.samples.read(stream.targets, samples, widths)
-            stream.samples.forget_before(samples.item(-1, 0))
-        return self._split(stamps, samples, widths)
+        return self._read(streams, stamps, readings)
 
     def _join_pending(self) -> tuple[IntArray, FloatArray]:
         if len(self._pending) > 1:
@@ -250,11 +245,19 @@ class Synchroniser:
             self._pending = [(stamps, readings)]
         return self._pending[0]
 
-    def _split(self, stamps: IntArray, samples: FloatArray, widths: FloatArray) -> list[Segment]:
+    def _read(self, streams: list[JointStream], stamps: IntArray, readings: FloatArray) -> list[Segment]:
         """Segments of samples between the gaps."""
-        cuts = np.empty(len(stamps), dtype=np.int64)
+        count = len(stamps)
+        samples, widths, cuts = np.empty((count, self._width)), np.zeros(count), np.empty(count, dtype=np.int64)
+        lay_down(stamps, self._offset, readings, self._first, samples)
+        for stream in streams[:-1]:
+            stream.samples.read(stream.targets, samples, widths)
         before, self._last_time = self._last_time, samples.item(-1, 0)
-        if find_cuts(samples, self._first, widths, before, MAX_GAP, cuts) == 0:
+        last = streams[-1]
+        marked = last.samples.read_last(last.targets, samples, widths, self._first, before, MAX_GAP, cuts)
+        for stream in streams:
+            stream.samples.forget_before(self._last_time)
+        if marked == 0:
             return [Segment(False, stamps, samples, self._columns)]
         self._report_cuts(stamps, cuts, widths, before)
         finite = np.flatnonzero(cuts != NOT_FINITE)

@@ -33,7 +33,7 @@ from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, WeightedSolution
 from inertid_ros.core.input.inputs import ArmInput, Waiting
 from inertid_ros.core.input.synchroniser import Segment
-from inertid_ros.core.records import EventKind, FloatArray, RowOutput
+from inertid_ros.core.records import BoolArray, EventKind, FloatArray, RowOutput
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.advance import INTERVAL
 from inertid_ros.core.rows.energy import EnergyRowSource, RowFit
@@ -172,6 +172,10 @@ class ArmTask:
         stamps, measured, predicted, usable = zip(*self._recorded, strict=True)
         self._recorded = []
         return RowOutput(np.array(stamps), np.array(measured), np.array(predicted), np.array(usable) > 0.0)
+
+    def find_usable(self, segment: Segment) -> BoolArray:
+        """Which readings (N, K) of a segment are usable."""
+        return np.asarray(segment.bad == 0.0)
 
     def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:
         """Readings or predictions (N, K) of samples, as the driver publishes them."""

@@ -9,7 +9,7 @@ from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.hypothesis import Decision
 from inertid_ros.core.input.inputs import Waiting
 from inertid_ros.core.input.synchroniser import Segment
-from inertid_ros.core.records import FloatArray, JointBlock, RowOutput, WrenchBlock
+from inertid_ros.core.records import BoolArray, FloatArray, JointBlock, RowOutput, WrenchBlock
 from inertid_ros.core.rows.rows import Rows
 
 
@@ -45,6 +45,9 @@ class Task(Protocol):
 
     def collect_rows(self) -> RowOutput:
         """The rows used since the last call."""
+
+    def find_usable(self, segment: Segment) -> BoolArray:
+        """Which readings (N, K) of a segment are usable."""
 
     def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:
         """Readings or predictions (N, K) of samples, as the driver publishes them."""

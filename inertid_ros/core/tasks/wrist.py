@@ -16,7 +16,7 @@ from inertid_ros.core.estimation.hypothesis import Decision, HypothesisEstimator
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.inputs import Waiting, WristInput
 from inertid_ros.core.input.synchroniser import Segment
-from inertid_ros.core.records import EventKind, FloatArray, RowOutput
+from inertid_ros.core.records import BoolArray, EventKind, FloatArray, RowOutput
 from inertid_ros.core.rigid_body.tool import Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.rows import Filters, Method, Rows
@@ -55,6 +55,7 @@ class WristLoadTask:
         self._gravity = float(np.linalg.norm(gravity))
         self._convention, self._sign = ConventionCheck(), WrenchSign(load.wrench_sign)
         self.tool: Tool | None = None
+        self._all_usable: BoolArray = np.ones((1, 6), dtype=bool)
         empty, flags = np.empty((0, 6)), np.empty((0, 6), dtype=bool)
         self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, flags)
 
@@ -81,6 +82,12 @@ class WristLoadTask:
     def collect_rows(self) -> RowOutput:
         """Rows of a load are not recorded."""
         return self._no_rows
+
+    def find_usable(self, segment: Segment) -> BoolArray:
+        """All wrenches of a segment are: what is not has been left out."""
+        if len(segment.stamps) > len(self._all_usable):
+            self._all_usable = np.ones((2 * len(segment.stamps), 6), dtype=bool)
+        return self._all_usable[: len(segment.stamps)]
 
     def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:  # noqa: ARG002
         """Wrenches are in the driver's sign all along."""
