@@ -71,8 +71,8 @@ setup(
     entry_points={
         "console_scripts": [
             "inertid = inertid_ros.cli.main:main",
-            "estimator = inertid_ros.ros.estimator_main:main",
-            "simulated_driver = inertid_ros.ros.driver_main:main",
+            "estimator = inertid_ros.ros.main:run_estimator",
+            "simulated_driver = inertid_ros.ros.main:run_driver",
         ],
     },
     zip_safe=True,

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from inertid_ros.cli.demo_processes import DemoProcesses, isolate_ros
 from inertid_ros.cli.demo_view import DemoView, Shown
-from inertid_ros.ros.spinning import make_executor, ros_session
+from inertid_ros.ros.runtime import make_executor, ros_session
 
 START_LIMIT = 30.0
 """Seconds the two processes may take to start."""

@@ -14,8 +14,7 @@ from std_msgs.msg import Float64MultiArray
 from inertid_ros.cli.links_demo_arm import DemoArm
 from inertid_ros.cli.links_demo_view import LinksSnapshot
 from inertid_ros.core.records import FloatArray, JointBlock
-from inertid_ros.ros.decode import joint_decoder
-from inertid_ros.ros.inputs import SAMPLES
+from inertid_ros.ros.inputs import SAMPLES, joint_decoder
 
 
 class LinksListener:

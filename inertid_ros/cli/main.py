@@ -84,10 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run_node(command: str, rest: list[str]) -> int:
     if command == "node":
-        from inertid_ros.ros.estimator_main import main as run_estimator
+        from inertid_ros.ros.main import run_estimator
 
         return run_estimator(rest)
-    from inertid_ros.ros.driver_main import main as run_driver
+    from inertid_ros.ros.main import run_driver
 
     return run_driver(rest)
 

@@ -14,7 +14,7 @@ from inertid_ros.bags.latched_topics import find_latched
 from inertid_ros.cli.progress_bar import ProgressBar
 from inertid_ros.core.errors import InertidError, RecordingError, SettingError
 from inertid_ros.ros.bag_publisher import BagPublisher, RecordedMessage
-from inertid_ros.ros.spinning import ros_session
+from inertid_ros.ros.runtime import ros_session
 
 FASTEST = 1000.0
 BLOCK = 100

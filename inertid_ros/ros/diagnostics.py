@@ -1,19 +1,20 @@
-"""/diagnostics: for each input what is wrong, since when, how often and what to do; for the load what is known."""
+"""/diagnostics: for each input what is wrong, since when, how often and what to do; and what is known."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from inertid_ros.core.diagnosis import Level
-from inertid_ros.core.load_chain import LoadEstimate
+from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, WristSensor
+from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate
-from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.ros.messages import inertia_is_known, stamp_message
-from inertid_ros.ros.trouble import Trouble
+from inertid_ros.ros.messages import inertia_is_known, known_body, stamp_message
+from inertid_ros.ros.monitor import Issue, Situation, TaskStatus
 from inertid_ros.text.numbers import format_count, format_interval, format_parameter
+from inertid_ros.text.parameters import count_states, format_base_parameters, format_fits
 
 LEVELS: Mapping[Level, bytes] = {
     "info": DiagnosticStatus.OK,
@@ -21,91 +22,93 @@ LEVELS: Mapping[Level, bytes] = {
     "error": DiagnosticStatus.ERROR,
 }
 STALE = 1.0
-"""Seconds without a wrench that could be used from which on an estimate is stale."""
+"""Seconds without a sample that could be used from which on an estimate is stale."""
 
+_NOT_EXCITED = ParameterState.NOT_EXCITED
 _NOT_UNIQUE = "axis not unique: another moment is equal within their uncertainty"
 _AXES = (("fx", "N"), ("fy", "N"), ("fz", "N"), ("nx", "Nm"), ("ny", "Nm"), ("nz", "Nm"))
 
 
-def diagnostics_message(stamp: int, statuses: Sequence[DiagnosticStatus]) -> DiagnosticArray:
-    """Put statuses together; the stamp is the node's clock, nanoseconds."""
-    message = DiagnosticArray(status=list(statuses))
-    message.header.stamp = stamp_message(stamp)
+def diagnostics_message(node: str, situation: Situation) -> DiagnosticArray:
+    """Make a message of all that is wrong and of all that is known; `node` is the node's name."""
+    issues = situation.issues
+    statuses = [input_status(node, source, issues, rate) for source, rate in situation.rates.items()]
+    statuses += [input_status(node, source, issues) for source in situation.others]
+    statuses += [task_status(node, task) for task in situation.tasks]
+    message = DiagnosticArray(status=statuses)
+    message.header.stamp = stamp_message(situation.stamp)
     return message
 
 
-def input_status(node: str, source: str, troubles: Iterable[Trouble], rate: float | None = None) -> DiagnosticStatus:
-    """Sum up one input: level and message of the worst and newest trouble that goes on, and the history of all.
+def input_status(node: str, source: str, issues: Iterable[Issue], rate: float | None = None) -> DiagnosticStatus:
+    """Sum up one input: level and message of the worst and newest current issue, and the history of all.
 
     Args:
         node: name of the node.
         source: which input.
-        troubles: those of this source count.
+        issues: those of this source count.
         rate: messages a second [Hz], where that means something.
     """
-    own = [trouble for trouble in troubles if trouble.item.source == source]
+    own = [issue for issue in issues if issue.item.source == source]
     status = DiagnosticStatus(name=f"{node}: {source}", hardware_id=node, level=DiagnosticStatus.OK, message="fine")
     if rate is not None:
         status.values.append(KeyValue(key="rate [Hz]", value=f"{rate:.1f}"))
-    for trouble in sorted(own, key=_importance, reverse=True):
-        item = trouble.item
+    for issue in sorted(own, key=_importance, reverse=True):
+        item = issue.item
         text = f"{item.message}{': ' + item.detail if item.detail else ''}. To do: {item.remedy}"
-        if trouble.current and status.message == "fine":
+        if issue.is_current and status.message == "fine":
             status.level, status.message = LEVELS[item.level], text
         history = f"{format_count(item.count)} since {_seconds(item.first_stamp)}, last at {_seconds(item.last_stamp)}"
-        status.values.append(KeyValue(key=item.code, value=f"{history}{'' if trouble.current else ' (over)'}: {text}"))
+        status.values.append(KeyValue(key=item.code, value=f"{history}{'' if issue.is_current else ' (over)'}: {text}"))
     return status
 
 
-def load_status(
-    node: str, estimate: LoadEstimate | None, body: RigidBodyEstimate | None, age: float
-) -> DiagnosticStatus:
-    """Sum up what is known of the load; findings about signs and frames decide the level.
-
-    Args:
-        node: name of the node.
-        estimate: what is known, or None while there is nothing.
-        body: the same as a rigid body, or None as long as mass and centre of mass are not known.
-        age: seconds since the last wrench was used.
-    """
-    status = DiagnosticStatus(name=f"{node}: load", hardware_id=node, level=DiagnosticStatus.OK)
+def task_status(node: str, task: TaskStatus) -> DiagnosticStatus:
+    """Sum up what is known; findings about signs, frames and units decide the level."""
+    status = DiagnosticStatus(name=f"{node}: {task.name}", hardware_id=node, level=DiagnosticStatus.OK)
+    estimate = task.estimate
     if estimate is None:
         status.message = "no estimate yet"
         return status
-    status.message = describe_load(estimate)
-    is_stale = estimate.rows > 0 and age > STALE
-    if is_stale:
+    status.message = describe_load(estimate) if isinstance(estimate, LoadEstimate) else describe_links(estimate)
+    values = {finding.code: finding.message for finding in estimate.findings}
+    if estimate.rows > 0 and task.age > STALE:
+        sample = "wrench" if isinstance(estimate, LoadEstimate) and estimate.sensor is not None else "sample"
         status.level = DiagnosticStatus.WARN
-        status.message = f"stale, no wrench was used for {age:.1f} s; before that: {status.message}"
+        status.message = f"stale, no {sample} was used for {task.age:.1f} s; before that: {status.message}"
+        values["stale"] = f"{task.age:.1f} s since the last {sample} that was used"
     for finding in estimate.findings:
         if LEVELS[finding.level] > status.level:
             status.level, status.message = LEVELS[finding.level], finding.message
-    values = {finding.code: finding.message for finding in estimate.findings}
-    if is_stale:
-        values["stale"] = f"{age:.1f} s since the last wrench that was used"
     values["mode"] = estimate.mode
-    values["wrench sign"] = estimate.sign or "not known yet"
-    values |= _parameter_values(estimate) | _body_values(body, inertia_is_known(estimate)) | _sensor_values(estimate)
+    values |= _load_values(estimate) if isinstance(estimate, LoadEstimate) else _links_values(estimate)
     status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
     return status
 
 
-def _parameter_values(estimate: LoadEstimate) -> dict[str, str]:
-    deviations = np.sqrt(np.diag(estimate.covariance))
-    return {
-        name: format_parameter(index, estimate.parameters[index], deviations[index], estimate.states[index])
-        for index, name in enumerate(PARAMETER_NAMES)
+def _load_values(estimate: LoadEstimate) -> dict[str, str]:
+    described = zip(estimate.values, estimate.deviations, estimate.states, strict=True)
+    values = {
+        name: format_parameter(index, value, deviation, state)
+        for index, (name, (value, deviation, state)) in enumerate(zip(estimate.names, described, strict=True))
     }
+    sensor = {} if estimate.sensor is None else {"wrench sign": estimate.sensor.sign or "not known yet"}
+    return sensor | values | _body_values(known_body(estimate)) | _sensor_values(estimate.sensor)
 
 
-def _body_values(body: RigidBodyEstimate | None, inertia_known: bool) -> dict[str, str]:
+def _links_values(estimate: LinksEstimate) -> dict[str, str]:
+    values = {f"unexplained of {channel}": text for channel, text in format_fits(estimate).items()}
+    return values | format_base_parameters(estimate)
+
+
+def _body_values(body: RigidBodyEstimate | None) -> dict[str, str]:
     """Centre of mass and principal moments, as far as they are known."""
     values: dict[str, str] = {}
     if body is None or body.com is None or body.com_std is None:
         return values
     for axis, com, deviation in zip("xyz", body.com, body.com_std, strict=True):
         values[f"centre of mass {axis}"] = format_interval(com, deviation, "m")
-    if not inertia_known or body.principal_moments is None or body.principal_axes is None:
+    if not inertia_is_known(body) or body.principal_moments is None or body.principal_axes is None:
         return values
     assert body.principal_moments_std is not None
     assert body.axes_unique is not None
@@ -116,31 +119,41 @@ def _body_values(body: RigidBodyEstimate | None, inertia_known: bool) -> dict[st
     return values
 
 
-def _sensor_values(estimate: LoadEstimate) -> dict[str, str]:
-    deviations = np.sqrt(np.diag(estimate.bias_covariance))
-    source = "measured at standstill" if estimate.noise_calibrated else "assumed: let the robot stand still for 2 s"
+def _sensor_values(sensor: WristSensor | None) -> dict[str, str]:
+    """Bias and noise of a wrist sensor; nothing where there is none."""
+    if sensor is None:
+        return {}
+    deviations = np.sqrt(np.diag(sensor.bias_covariance))
+    source = "measured at standstill" if sensor.noise_calibrated else "assumed: let the robot stand still for 2 s"
     values = {}
     for index, (axis, unit) in enumerate(_AXES):
-        values[f"bias {axis}"] = format_interval(estimate.bias[index], deviations[index], unit)
+        values[f"bias {axis}"] = format_interval(sensor.bias[index], deviations[index], unit)
     for index, (axis, unit) in enumerate(_AXES):
-        values[f"noise {axis}"] = f"{estimate.noise_density[index]:.2g} {unit}/sqrt(Hz) ({source})"
+        values[f"noise {axis}"] = f"{sensor.noise_density[index]:.2g} {unit}/sqrt(Hz) ({source})"
     return values
 
 
 def describe_load(estimate: LoadEstimate) -> str:
     """Say in one line what is known of the load."""
     parts = []
-    if estimate.states[0] == "known":
-        parts.append(f"mass {format_interval(estimate.parameters[0], np.sqrt(estimate.covariance[0, 0]), 'kg')}")
+    if estimate.states[0] is ParameterState.KNOWN:
+        parts.append(f"mass {format_interval(estimate.values[0], estimate.deviations[0], 'kg')}")
     for name, states in (("centre of mass", estimate.states[:4]), ("inertia", estimate.states[4:])):
-        worst = next((s for s in ("not excited yet", "uncertain") if s in states), "known")
+        worst = next((s for s in (_NOT_EXCITED, ParameterState.UNCERTAIN) if s in states), ParameterState.KNOWN)
         parts.append(f"{name} {worst}")
-    advice = "" if "not excited yet" not in estimate.states else "; turn the sensor about two axes to excite the rest"
+    moved = "move all joints" if estimate.sensor is None else "turn the sensor about two axes"
+    advice = f"; {moved} to excite the rest" if _NOT_EXCITED in estimate.states else ""
     return ", ".join(parts) + advice
 
 
-def _importance(trouble: Trouble) -> tuple[bool, bytes, int]:
-    return trouble.current, LEVELS[trouble.item.level], trouble.item.last_stamp
+def describe_links(estimate: LinksEstimate) -> str:
+    """Say in one line what is known of the links."""
+    advice = "; move all joints, and faster, to excite the rest" if _NOT_EXCITED in estimate.states else ""
+    return count_states(estimate.states) + advice
+
+
+def _importance(issue: Issue) -> tuple[bool, bytes, int]:
+    return issue.is_current, LEVELS[issue.item.level], issue.item.last_stamp
 
 
 def _seconds(stamp: int) -> str:

@@ -14,7 +14,7 @@ from std_srvs.srv import SetBool
 
 from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.ros.parameters import declare_settings
-from inertid_ros.ros.spinning import create_quiet_timer
+from inertid_ros.ros.runtime import create_quiet_timer
 from inertid_ros.sim.playback import Playback
 from inertid_ros.sim.scenario import build_simulator, read_load, read_urdf
 from inertid_ros.sim.scenario_settings import ScenarioSettings
@@ -29,7 +29,7 @@ NANOSECONDS = 1e9
 class SimulatedDriver(Node):
     """Publishes `joint_states`, `wrench`, `base_wrench` and `robot_description`; `~/attach` takes the load up and down.
 
-    Time 0 of the simulation is the first time the node's clock is looked at; if the clock is set back, it starts anew.
+    Time 0 of the simulation is the first time the node's clock is looked at; if the clock is set back, it restarts.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -66,10 +66,10 @@ class SimulatedDriver(Node):
         )
 
     def _seconds_since_start(self) -> float:
-        """Read the clock, and start anew if it was set back."""
+        """Read the clock, and restart if it was set back."""
         now = int(self.get_clock().now().nanoseconds)
         if now < self._start + self._sent_until * NANOSECONDS:
-            self.get_logger().warning("the clock was set back: starting anew")
+            self.get_logger().warning("the clock was set back: restarting")
             self._start = 0
         if self._start == 0:
             self._start = now

@@ -1,7 +1,8 @@
-"""Wrenches and efforts to serialised messages, a block at a time."""
+"""Wrenches and efforts to serialised messages: stamp and numbers are written into a copy of a template."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,31 +10,26 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from inertid_ros.core.records import BoolArray, FloatArray, IntArray
+from inertid_ros.core.records import BoolArray, FloatArray
 from inertid_ros.messages.cdr_layout import Layout, learn_joint_state, learn_wrench_stamped
 
 _SECOND = 1_000_000_000
 
 
 class _Template:
-    """One serialised message, in copies of which stamps and the numbers of one field are written."""
+    """One serialised message, in which the stamp and the numbers of one field are written."""
 
     def __init__(self, data: bytes, layout: Layout, field: str) -> None:
         """Take what the middleware's own encoder made, and where its numbers are."""
-        self._dtype = layout.dtype
-        self._field = field
-        self._bytes = np.frombuffer(data, dtype=np.uint8)
+        self._data = bytearray(data)
+        record = np.frombuffer(self._data, dtype=layout.dtype)
+        self._seconds, self._nanoseconds, self._numbers = record["sec"], record["nanosec"], record[field][0]
 
-    def fill(self, stamps: IntArray, numbers: FloatArray) -> list[bytes]:
-        """Return one message for each of (N,) stamps [ns] and (N, n) numbers."""
-        size = len(self._bytes)
-        messages = np.empty((len(stamps), size), dtype=np.uint8)
-        messages[:] = self._bytes
-        records = messages.ravel().view(self._dtype)
-        records["sec"], records["nanosec"] = np.divmod(stamps, _SECOND)
-        records[self._field] = numbers
-        data = messages.tobytes()
-        return [data[start : start + size] for start in range(0, len(data), size)]
+    def fill(self, stamp: int, numbers: FloatArray) -> bytes:
+        """Return a message with a stamp [ns] and numbers (n,)."""
+        self._seconds[0], self._nanoseconds[0] = divmod(stamp, _SECOND)
+        self._numbers[:] = numbers
+        return bytes(self._data)
 
 
 class WrenchEncoder:
@@ -51,13 +47,12 @@ class WrenchEncoder:
         self._template = _Template(data, learn_wrench_stamped(data), "wrench")
         self.withheld = 0
 
-    def encode(self, stamps: IntArray, wrenches: FloatArray) -> list[bytes]:
-        """Return one message for each finite row of (N,) stamps [ns] and (N, 6) wrenches [N, Nm]."""
-        finite = np.isfinite(wrenches).all(axis=1)
-        if not finite.all():
-            self.withheld += int(np.count_nonzero(~finite))
-            stamps, wrenches = stamps[finite], wrenches[finite]
-        return self._template.fill(stamps, wrenches)
+    def encode(self, stamp: int, wrench: FloatArray) -> bytes | None:
+        """Return the message of a stamp [ns] and a wrench (6,) [N, Nm]; None if it is not finite."""
+        if not math.isfinite(sum(wrench.tolist())):
+            self.withheld += 1
+            return None
+        return self._template.fill(stamp, wrench)
 
 
 class EffortEncoder:
@@ -73,25 +68,23 @@ class EffortEncoder:
         self._templates: dict[bytes, _Template] = {}
         self.withheld = 0
 
-    def encode(self, stamps: IntArray, efforts: FloatArray, wanted: BoolArray | None = None) -> list[bytes]:
-        """Return one message for each sample with at least one joint.
+    def encode(self, stamp: int, efforts: FloatArray, wanted: BoolArray | None = None) -> bytes | None:
+        """Return the message of one sample; None if no joint is left.
 
         Args:
-            stamps: (N,) nanoseconds.
-            efforts: (N, n) [Nm, N].
-            wanted: (N, n) which of them are to be in a message; None for all.
+            stamp: nanoseconds.
+            efforts: (n,) [Nm, N].
+            wanted: (n,) which of them are to be in the message; None for all.
         """
-        finite = np.isfinite(efforts)
-        present = finite if wanted is None else wanted & finite
-        if not finite.all():
-            self.withheld += int(np.count_nonzero(~finite if wanted is None else wanted & ~finite))
-        messages: list[bytes] = []
-        cuts = np.flatnonzero(np.any(present[1:] != present[:-1], axis=1)) + 1
-        for start, stop in zip([0, *cuts.tolist()], [*cuts.tolist(), len(stamps)], strict=True):
-            if stop > start and present[start].any():
-                part, joints = slice(start, stop), present[start]
-                messages += self._find_template(joints).fill(stamps[part], efforts[part][:, joints])
-        return messages
+        present = np.isfinite(efforts)
+        if wanted is not None:
+            self.withheld += int(np.count_nonzero(wanted & ~present))
+            present &= wanted
+        elif not present.all():
+            self.withheld += int(np.count_nonzero(~present))
+        if present.all():
+            return self._find_template(present).fill(stamp, efforts)
+        return self._find_template(present).fill(stamp, efforts[present]) if present.any() else None
 
     def _find_template(self, joints: BoolArray) -> _Template:
         key = joints.tobytes()

@@ -1,24 +1,30 @@
-"""Estimates to messages: the one place where numbers leave, and where those that are not finite are stopped."""
+"""Estimates as messages: the one place where numbers leave."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import InertiaStamped
-from numpy.typing import NDArray
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
-from inertid_ros.core.load_chain import LoadEstimate
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
+from inertid_ros.core.estimation.states import ParameterState
+from inertid_ros.core.records import BoolArray, FloatArray
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
-from inertid_ros.core.rigid_body.inertial import INERTIA_INDEX, PARAMETER_NAMES
+from inertid_ros.core.rigid_body.inertial import UPPER_TRIANGLE
+
+COMBINED = "only in combinations"
+ABSENT = "not identifiable"
 
 _SECOND = 1_000_000_000
-
-
-def is_publishable(estimate: LoadEstimate) -> bool:
-    """Tell whether every number of an estimate is finite; no message may be made of any other."""
-    arrays = (estimate.parameters, estimate.covariance, estimate.feasible, estimate.bias, estimate.bias_covariance)
-    return all(bool(np.isfinite(array).all()) for array in arrays)
+_KNOWN_INERTIA = 0.1
+"""Largest standard deviation of an entry of a known inertia, as a part of the largest principal moment: the measure by
+which single parameters count as known (core.estimation.states)."""
+_SMALLEST_RADIUS = 0.02
+"""Of a small body it is compared with the inertia of the mass at this distance [m], as there."""
 
 
 def stamp_message(stamp: int) -> Time:
@@ -27,14 +33,12 @@ def stamp_message(stamp: int) -> Time:
     return Time(sec=seconds, nanosec=nanoseconds)
 
 
-def inertia_is_known(estimate: LoadEstimate) -> bool:
-    """Tell whether all six inertias are numbers to trust."""
-    return all(state == "known" for state in estimate.states[4:])
+# The load
 
 
 def com_is_known(estimate: LoadEstimate) -> bool:
     """Tell whether mass and mass moments are numbers to trust."""
-    return all(state == "known" for state in estimate.states[:4])
+    return all(state is ParameterState.KNOWN for state in estimate.states[:4])
 
 
 def known_body(estimate: LoadEstimate) -> RigidBodyEstimate | None:
@@ -42,25 +46,36 @@ def known_body(estimate: LoadEstimate) -> RigidBodyEstimate | None:
     return describe_body(estimate.feasible, estimate.covariance) if com_is_known(estimate) else None
 
 
+def inertia_is_known(body: RigidBodyEstimate) -> bool:
+    """Tell whether the inertia about the centre of mass is known as a whole.
+
+    The parameters' own states are about the origin of the frame, far from which the mass alone makes most of the
+    inertia: they cannot tell.
+    """
+    if body.inertia_std is None or body.principal_moments is None:
+        return False
+    scale = max(body.principal_moments.max(), body.mass * _SMALLEST_RADIUS**2)
+    return bool(body.inertia_std.max() <= _KNOWN_INERTIA * scale)
+
+
 def inertia_message(estimate: LoadEstimate, body: RigidBodyEstimate) -> InertiaStamped:
     """Return a body whose mass and centre of mass are known, inertia about its centre of mass, in the sensor frame.
 
-    Entries of the inertia that are not known are 0. A mass that is zero within its uncertainty has neither centre nor
-    inertia: then all is 0, and nothing is carried.
+    The inertia is that of the nearest feasible body, or all zero as long as it is not known: a point mass, never a
+    mixture that no body has. A mass that is zero within its uncertainty has neither centre nor inertia: then all is
+    zero, and nothing is carried.
     """
     message = InertiaStamped()
-    message.header.frame_id = estimate.sensor_frame
+    message.header.frame_id = estimate.frame
     message.header.stamp = stamp_message(estimate.stamp)
     if body.com is None or body.inertia is None:
         return message
-    known = np.array([state == "known" for state in estimate.states])
-    entries = np.where(known[INERTIA_INDEX], body.inertia, 0.0)
     inertia = message.inertia
     inertia.m = body.mass
     inertia.com.x, inertia.com.y, inertia.com.z = body.com.tolist()
-    inertia.ixx, inertia.ixy, inertia.ixz = entries[0].tolist()
-    inertia.iyy, inertia.iyz = entries[1, 1:].tolist()
-    inertia.izz = float(entries[2, 2])
+    if inertia_is_known(body):
+        entries = body.inertia[UPPER_TRIANGLE].tolist()
+        inertia.ixx, inertia.ixy, inertia.ixz, inertia.iyy, inertia.iyz, inertia.izz = entries
     return message
 
 
@@ -69,13 +84,8 @@ def parameters_message(estimate: LoadEstimate) -> Float64MultiArray:
 
     A parameter that is not excited yet is 0.
     """
-    message = Float64MultiArray()
-    message.layout.dim = [
-        MultiArrayDimension(label=" ".join(PARAMETER_NAMES), size=10, stride=10),
-        MultiArrayDimension(label=", ".join(estimate.states), size=1, stride=1),
-    ]
-    message.data = np.where(_is_excited(estimate), estimate.parameters, 0.0).tolist()
-    return message
+    values = np.where(_is_excited(estimate), estimate.values, 0.0)
+    return _column(" ".join(estimate.names), estimate.states, values)
 
 
 def covariance_message(estimate: LoadEstimate) -> Float64MultiArray:
@@ -84,16 +94,68 @@ def covariance_message(estimate: LoadEstimate) -> Float64MultiArray:
     A parameter that is not excited yet keeps its variance and is correlated with nothing.
     """
     excited = _is_excited(estimate)
-    related = np.outer(excited, excited) | np.eye(10, dtype=bool)
-    message = Float64MultiArray()
-    label = " ".join(PARAMETER_NAMES)
+    related = np.outer(excited, excited) | np.eye(len(excited), dtype=bool)
+    return _square(" ".join(estimate.names), np.where(related, estimate.covariance, 0.0))
+
+
+def _is_excited(estimate: LoadEstimate) -> BoolArray:
+    return np.array([state is not ParameterState.NOT_EXCITED for state in estimate.states])
+
+
+# The links
+
+
+def links_message(estimate: LinksEstimate, full: FloatArray) -> Float64MultiArray:
+    """Return the ten parameters of each of n links, 10 n x 1, of the feasible completion (F,).
+
+    One dimension is labelled with their names, the other with what the data tell of each: the state of one that is
+    identifiable alone, `only in combinations`, or `not identifiable`. Of the latter two it is the value nearest to the
+    URDF's.
+    """
+    inertial = estimate.model.unknowns.inertial
+    standing = _describe_standing(estimate.model, estimate.states)[inertial]
+    return _column(" ".join(estimate.model.unknowns.names[inertial]), standing, full[inertial])
+
+
+def base_parameters_message(estimate: LinksEstimate) -> Float64MultiArray:
+    """Return the base parameters, B x 1: one dimension is labelled with the combinations, the other with their states.
+
+    One that is not excited yet is near the URDF's.
+    """
+    return _column("; ".join(estimate.base.texts), estimate.states, estimate.values)
+
+
+def base_covariance_message(estimate: LinksEstimate) -> Float64MultiArray:
+    """Return the covariance of the base parameters, B x B, row by row, both dimensions labelled with them."""
+    return _square("; ".join(estimate.base.texts), estimate.covariance)
+
+
+def _describe_standing(model: LinkModel, states: Sequence[str]) -> list[str]:
+    """Say of each standard parameter (F,) what the data tell of it: the state of its base parameter, or why none."""
+    standing = [ABSENT] * len(model.unknowns.names)
+    for index in model.base.combined.tolist():
+        standing[index] = COMBINED
+    by_column = dict(zip(model.base.columns.tolist(), states, strict=True))
+    for index in model.base.alone.tolist():
+        standing[index] = by_column[index]
+    return standing
+
+
+def _column(names: str, states: Sequence[str], values: FloatArray) -> Float64MultiArray:
+    size = len(values)
+    message = Float64MultiArray(data=values.tolist())
     message.layout.dim = [
-        MultiArrayDimension(label=label, size=10, stride=100),
-        MultiArrayDimension(label=label, size=10, stride=10),
+        MultiArrayDimension(label=names, size=size, stride=size),
+        MultiArrayDimension(label=", ".join(states), size=1, stride=1),
     ]
-    message.data = np.where(related, estimate.covariance, 0.0).ravel().tolist()
     return message
 
 
-def _is_excited(estimate: LoadEstimate) -> NDArray[np.bool_]:
-    return np.array([state != "not excited yet" for state in estimate.states])
+def _square(names: str, values: FloatArray) -> Float64MultiArray:
+    size = len(values)
+    message = Float64MultiArray(data=values.ravel().tolist())
+    message.layout.dim = [
+        MultiArrayDimension(label=names, size=size, stride=size * size),
+        MultiArrayDimension(label=names, size=size, stride=size),
+    ]
+    return message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
@@ -12,8 +12,8 @@ from rclpy.parameter import Parameter
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.settings.changes import FIXED
-from inertid_ros.core.settings.links_check import check_links_settings
-from inertid_ros.core.settings.settings import LinksSettings, SettingInfo, Settings, iterate_settings
+from inertid_ros.core.settings.settings import SettingInfo, Settings, iterate_settings
+from inertid_ros.ros.task import check_settings
 
 _KNOWN = {info.name: info for info in iterate_settings()}
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service", "qos_overrides.")
@@ -90,16 +90,14 @@ def find_objection(parameters: Sequence[Parameter], current: Settings | None) ->
             changes[info.name] = info.check(plain_value(parameter))
         except SettingError as error:
             return str(error)
-    if current is not None and "links" in current.estimators:
-        return _find_contradiction(current.links, changes)
-    return None
+    return None if current is None else _find_contradiction(current, changes)
 
 
-def _find_contradiction(links: LinksSettings, changes: Mapping[str, Any]) -> str | None:
-    """Say why the settings of the links would not fit together any more."""
-    own = {name.removeprefix("links."): value for name, value in changes.items() if name.startswith("links.")}
+def _find_contradiction(current: Settings, changes: Mapping[str, Any]) -> str | None:
+    """Say why the settings would not fit together any more, for all that is identified."""
+    values = {info.name: attrgetter(info.name)(current) for info in _KNOWN.values()}
     try:
-        check_links_settings(replace(links, **own))
+        check_settings(Settings.from_flat(values | changes))
     except SettingError as error:
         return str(error)
     return None

@@ -11,7 +11,7 @@ from sensor_msgs.msg import JointState
 from inertid_ros.core.records import JointBlock
 from inertid_ros.messages.cdr_layout import LayoutError, learn_joint_state, learn_wrench_stamped
 from inertid_ros.messages.decode import StreamDecoder, same_block
-from inertid_ros.ros.decode import joint_decoder, wrench_decoder
+from inertid_ros.ros.inputs import joint_decoder, wrench_decoder
 
 NAMES = ("a", "joint_2", "j3")
 

@@ -15,7 +15,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.task import Future
 
-from inertid_ros.ros.spinning import make_executor
+from inertid_ros.ros.runtime import make_executor
 
 PATIENCE = 20.0
 """Seconds after which something that has not happened will not happen."""
@@ -23,7 +23,7 @@ PATIENCE = 20.0
 
 def start(*arguments: str) -> subprocess.Popen[str]:
     """Start a driver with parameters and remappings."""
-    command = [sys.executable, "-m", "inertid_ros.ros.driver_main", "--ros-args", *arguments]
+    command = [sys.executable, "-m", "inertid_ros.cli.main", "driver", "--ros-args", *arguments]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 

@@ -23,7 +23,7 @@ from std_srvs.srv import SetBool
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.ros.driver_node import SimulatedDriver
-from inertid_ros.ros.spinning import make_executor
+from inertid_ros.ros.runtime import make_executor
 from inertid_ros.sim.scenario import build_simulator, read_urdf
 from inertid_ros.sim.scenario_settings import ScenarioSettings
 

@@ -7,7 +7,8 @@ from lifecycle_msgs.msg import Transition
 from rclpy.lifecycle import TransitionCallbackReturn
 from support.bench import Bench
 
-from inertid_ros.ros.estimator_node import EstimatorNode
+from inertid_ros.ros.identification import Identification
+from inertid_ros.ros.node import EstimatorNode
 
 CONFIGURE, CLEANUP = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_CLEANUP
 ACTIVATE, DEACTIVATE = Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_DEACTIVATE
@@ -95,11 +96,11 @@ class FailingNode(EstimatorNode):
 
     failures = 1
 
-    def _set_estimate_rate(self, rate: float) -> None:
+    def _set_estimate_rate(self, identification: Identification, rate: float) -> None:
         if self.failures > 0:
             self.failures -= 1
             raise OSError("no timer left")
-        super()._set_estimate_rate(rate)
+        super()._set_estimate_rate(identification, rate)
 
 
 def test_a_configure_that_fails_leaves_nothing_behind_and_can_be_tried_again(bench: Bench) -> None:

@@ -11,7 +11,7 @@ from support.bench import Bench
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.settings.settings import iterate_settings
-from inertid_ros.ros.estimator_node import EstimatorNode
+from inertid_ros.ros.node import EstimatorNode
 
 
 def test_ros_knows_every_parameter_with_range_unit_and_meaning(bench: Bench) -> None:

@@ -22,7 +22,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
-from inertid_ros.ros.spinning import make_executor
+from inertid_ros.ros.runtime import make_executor
 
 PATIENCE = 20.0
 """Seconds after which something that has not happened will not happen."""

@@ -17,7 +17,7 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.context import Context
 from rclpy.experimental import EventsExecutor
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.task import Future
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -25,7 +25,7 @@ from std_msgs.msg import Float64MultiArray, String
 from visualization_msgs.msg import MarkerArray
 
 from inertid_ros.core.records import WrenchBlock
-from inertid_ros.ros.estimator_node import EstimatorNode
+from inertid_ros.ros.node import EstimatorNode
 from inertid_ros.sim.scenario import build_simulator, read_urdf
 from inertid_ros.sim.scenario_settings import ScenarioSettings
 
@@ -33,6 +33,8 @@ START = 1_000_000_000_000
 """Nanoseconds of simulated time at which the simulation starts."""
 CHUNK = 0.1
 """Seconds of simulated time that are sent at once."""
+PATIENCE = 30.0
+"""Seconds after which something that has not happened will not happen, on the slowest machine."""
 
 OUTPUTS = {
     "load/inertia": InertiaStamped,
@@ -49,6 +51,8 @@ OUTPUTS = {
     "base/wrench_predicted": WrenchStamped,
     "base/wrench_residual": WrenchStamped,
 }
+
+SAMPLE_OUTPUTS = [name for name in OUTPUTS if name.endswith(("_predicted", "_residual"))]
 
 Edit = Callable[[Any], Any]
 
@@ -68,9 +72,9 @@ class Bench:
         self.probe = rclpy.create_node("probe", context=self.context)
         self.executor.add_node(self.probe)
         self.received: dict[str, list[Any]] = {name: [] for name in (*OUTPUTS, "diagnostics")}
-        best_effort = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
+        reliable = QoSProfile(depth=1000)
         for name, kind in OUTPUTS.items():
-            self.probe.create_subscription(kind, f"/inertid/{name}", self.received[name].append, best_effort)
+            self.probe.create_subscription(kind, f"/inertid/{name}", self.received[name].append, reliable)
         self.probe.create_subscription(DiagnosticArray, "/diagnostics", self.received["diagnostics"].append, 10)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.joints = self.probe.create_publisher(JointState, "joint_states", 100)
@@ -111,7 +115,14 @@ class Bench:
     def spin(self, seconds: float = 0.02) -> None:
         self.executor.spin_until_future_complete(Future(), timeout_sec=seconds)
 
-    def spin_until(self, condition: Callable[[], bool], timeout: float = 5.0) -> bool:
+    def settle(self) -> None:
+        """Spin until the node has nothing more to say of the samples that were sent."""
+        before = -1
+        while before != (now := sum(len(self.received[topic]) for topic in SAMPLE_OUTPUTS)):
+            before = now
+            self.spin(0.1)
+
+    def spin_until(self, condition: Callable[[], bool], timeout: float = PATIENCE) -> bool:
         end = time.monotonic() + timeout
         while not condition():
             if time.monotonic() > end:
@@ -122,23 +133,28 @@ class Bench:
     def feed(
         self, seconds: float, joints: Edit = unchanged, wrench: Edit = unchanged, base_wrench: Edit = unchanged
     ) -> None:
-        """Send simulated samples; an edit returns what is to be sent instead of a message, or None to send nothing."""
+        """Send simulated samples, and wait until the node has received them.
+
+        An edit returns what is to be sent instead of a message, or None to send nothing.
+        """
         end = self.time + seconds
         while self.time < end - 1e-9:
             until = min(self.time + CHUNK, end)
-            self._send(self.joints, [joints(message) for message in self._joint_messages(until)])
+            expected = self._count_received()
+            self._send(self.joints, [joints(message) for message in self._joint_messages(until)], expected)
             for publisher, edit, read in (
                 (self.wrench, wrench, self._simulator.wrenches),
                 (self.base_wrench, base_wrench, self._simulator.base_wrenches),
             ):
                 if publisher.get_subscription_count() > 0:
                     block = read(self.time, until)
-                    self._send(publisher, [edit(message) for message in self._wrench_messages(block)])
+                    self._send(publisher, [edit(message) for message in self._wrench_messages(block)], expected)
             self.time = until
             clock = Clock()
             _set_stamp(clock.clock, self.origin + round(until * 1e9))
             self._clock.publish(clock)
-            self.spin(0.008)
+            self.spin(0.005)
+            assert self.spin_until(lambda: self._count_received() == expected), f"{self._count_received()}, {expected}"
 
     def call(self, kind: Any, name: str, request: Any) -> Any:
         client = self.probe.create_client(kind, name)
@@ -160,7 +176,7 @@ class Bench:
         request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
         return self.call(SetParameters, "/inertid/set_parameters", request).results[0]
 
-    def status(self, source: str, timeout: float = 3.0) -> DiagnosticStatus:
+    def status(self, source: str, timeout: float = PATIENCE) -> DiagnosticStatus:
         """Wait for the next diagnostics and return what they say of one source."""
         before = len(self.received["diagnostics"])
         assert self.spin_until(lambda: len(self.received["diagnostics"]) > before, timeout), "no diagnostics"
@@ -188,7 +204,7 @@ class Bench:
 
     def assert_recovered(self) -> None:
         """The bar is weighed right, predictions are up to date, and nothing that is not finite ever came out."""
-        self.spin(0.1)
+        self.settle()
         stamp = self.newest("load/wrench_predicted").header.stamp
         assert (stamp.sec * 10**9 + stamp.nanosec - self.origin) * 1e-9 > self.time - 0.1
         assert self.parameters()[0] == pytest.approx(1.8, abs=0.03)
@@ -201,10 +217,23 @@ class Bench:
                 node.destroy_node()
         rclpy.shutdown(context=self.context)
 
-    def _send(self, publisher: Any, messages: list[Any]) -> None:
+    def _count_received(self) -> dict[str, int]:
+        """How many samples an active node has received, by topic."""
+        node = self.estimator
+        return (
+            {}
+            if node is None or node._identification is None or not node._active
+            else dict(node._identification.received)
+        )
+
+    def _send(self, publisher: Any, messages: list[Any], expected: dict[str, int]) -> None:
+        """Publish messages and count them among those that the node must receive."""
+        topic = publisher.topic_name.lstrip("/")
         for message in messages:
             if message is not None:
                 publisher.publish(message)
+                if topic in expected:
+                    expected[topic] += 1
 
     def _joint_messages(self, until: float) -> Iterator[JointState]:
         block = self._simulator.joints(self.time, until)

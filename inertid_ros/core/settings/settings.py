@@ -285,9 +285,10 @@ class Settings:
         50.0,
     )
     output_reliability: str = setting(
-        "best_effort",
-        "QoS of predicted and residual wrenches and efforts, which are sent at the rate of the input.",
-        choices=("best_effort", "reliable"),
+        "reliable",
+        "QoS of predicted and residual wrenches and efforts, which are sent at the rate of the input: reliable is "
+        "received by every subscriber, best_effort costs less.",
+        choices=("reliable", "best_effort"),
     )
     save_directory: str = setting("", "Where ~/save and ~/capture_tool write. Empty: the current directory.")
     load: LoadSettings = field(default_factory=LoadSettings)

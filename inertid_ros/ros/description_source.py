@@ -6,13 +6,13 @@ from pathlib import Path
 
 from inertid_ros.core.errors import RobotDescriptionError
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.ros.node_health import NodeHealth
+from inertid_ros.ros.health import NodeHealth
 
 SOURCE = "robot_description"
-_TROUBLES = ("no_description", "broken_description", "broken_file")
+_ISSUES = ("no_description", "broken_description", "broken_file")
 
 
-class RobotSource:
+class DescriptionSource:
     """Keeps the last description that could be used.
 
     Attributes:
@@ -60,10 +60,10 @@ class RobotSource:
         self._report("")
         return changed
 
-    def _report(self, trouble: str, detail: str = "") -> None:
+    def _report(self, issue: str, detail: str = "") -> None:
         """Say what is wrong with the description now, and with that what no longer is; empty for nothing."""
-        for code in _TROUBLES:
-            if code == trouble:
+        for code in _ISSUES:
+            if code == issue:
                 self._health.begin(SOURCE, code, detail)
             else:
                 self._health.end(SOURCE, code)

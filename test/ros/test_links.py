@@ -16,14 +16,14 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from support.bench import START, Bench
 
+from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.estimation.full_set import complete_links
-from inertid_ros.core.estimation.link_records import LinkOutput
-from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
+from inertid_ros.core.records import FloatArray, JointBlock, Output, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.links_estimate import read_links
-from inertid_ros.ros.decode import joint_decoder, wrench_decoder
+from inertid_ros.ros.inputs import joint_decoder, wrench_decoder
 from inertid_ros.sim.scenario import read_load, read_urdf
 
 RIGID = {"links.viscous": False, "links.coulomb": False, "links.rotor_inertia": False, "links.offset": False}
@@ -71,13 +71,11 @@ class Recorder:
         blocks = [block for block in self.joints if block.efforts is not None]
         return {s: row for block in blocks for s, row in zip(block.stamps.tolist(), block.efforts, strict=True)}  # type: ignore[arg-type]
 
-    def run(self, robot: str, **settings: Any) -> tuple[LinkChain, list[LinkOutput]]:
+    def run(self, robot: str, **settings: Any) -> tuple[Chain, list[Output]]:
         flat = {"estimators": ["links"], "links.effort_unit": "newton_metre", **RIGID, **settings}
-        chain = LinkChain(Robot.from_urdf(read_urdf(robot)), Settings.from_flat(flat))
-        for joint in self.joints:
-            chain.push_joints(joint)
-        for wrench in self.wrenches:
-            chain.push_base_wrenches(wrench)
+        chain = Chain(Robot.from_urdf(read_urdf(robot)), Settings.from_flat(flat), Target.LINKS)
+        for block in (*self.joints, *self.wrenches):
+            chain.push(block)
         output = chain.process()
         return chain, [] if output is None else [output]
 
@@ -90,10 +88,10 @@ def test_what_is_published_is_what_the_chain_finds(bench: Bench) -> None:
     assert not any("/load/" in publisher.topic_name for publisher in node.publishers)
     bench.describe(read_urdf("ddarm"))
     bench.feed(6.0, joints=recorder.note)
-    bench.spin(0.2)
+    bench.settle()
     chain, (output,) = recorder.run("ddarm")
     estimate = chain.estimate()
-    assert estimate is not None
+    assert isinstance(estimate, LinksEstimate)
     base = restart_numbers(bench, "links/base_parameters")
     np.testing.assert_allclose(base.data, estimate.values, rtol=1e-6, atol=1e-7)
     assert base.layout.dim[0].label.split("; ") == list(estimate.base.texts)
@@ -138,7 +136,7 @@ def test_diagnostics_say_how_well_each_joint_is_explained(bench: Bench) -> None:
     assert 0.2 < float(fit[1]) < 3.0
     assert 20.0 < float(fit[2]) < 200.0
     assert int(fit[3]) > 300
-    assert values["mode"] == "learning"
+    assert values["mode"] == "tracking"
     assert values["link3.Izz"].endswith("kg m² (95 %), known")
     assert bench.status("effort").message == "fine"
 
@@ -162,9 +160,10 @@ def test_load_and_links_are_identified_together(bench: Bench) -> None:
     bench.feed(8.0)
     assert bench.parameters()[0] == pytest.approx(0.0, abs=0.03)
     base = np.array(restart_numbers(bench, "links/base_parameters").data)
-    model = LinkChain(
+    model = Chain(
         Robot.from_urdf(read_urdf("ddarm")),
         Settings.from_flat({"links.joints": JOINTS, "links.effort_unit": "newton_metre", **RIGID}),
+        Target.LINKS,
     ).model
     assert model is not None
     deviations = np.sqrt(np.diag(np.reshape(restart_numbers(bench, "links/base_covariance").data, (15, 15))))
@@ -198,7 +197,7 @@ def test_a_base_sensor_alone_needs_neither_efforts_nor_a_wrist_sensor(bench: Ben
     assert "/inertid/links/effort_residual" not in topics
     bench.describe()
     bench.feed(5.0, joints=recorder.note, base_wrench=recorder.note)
-    bench.spin(0.2)
+    bench.settle()
     sent = {int(s): row for block in recorder.wrenches for s, row in zip(block.stamps, block.wrenches, strict=True)}
     predicted = {stamp_of(m): m for m in bench.received["base/wrench_predicted"]}
     residual = {stamp_of(m): m for m in bench.received["base/wrench_residual"]}
@@ -224,7 +223,7 @@ def test_one_joint_without_effort_leaves_the_others_alone(bench: Bench) -> None:
     start_links(bench)
     bench.describe(read_urdf("ddarm"))
     bench.feed(6.0, joints=spoil)
-    bench.spin(0.1)
+    bench.settle()
     assert {tuple(message.name) for message in bench.received["links/effort_residual"]} == {("joint1", "joint3")}
     assert {tuple(message.name) for message in bench.received["links/effort_predicted"]} == {tuple(JOINTS)}
     status = bench.status("effort")
@@ -301,7 +300,7 @@ def test_efforts_and_base_wrench_together_give_both_predictions(bench: Bench) ->
     start_links(bench, **{"links.source": "both"})
     bench.describe(read_urdf("ddarm"))
     bench.feed(4.0, joints=recorder.note, base_wrench=recorder.note)
-    bench.spin(0.2)
+    bench.settle()
     efforts = bench.received["links/effort_predicted"]
     wrenches = {stamp_of(message): message.wrench for message in bench.received["base/wrench_predicted"]}
     assert [stamp_of(message) for message in efforts] == list(wrenches)
@@ -312,13 +311,15 @@ def test_efforts_and_base_wrench_together_give_both_predictions(bench: Bench) ->
     np.testing.assert_allclose(moments, output.predicted[at, 3:6], rtol=0, atol=1e-6)
 
 
-class FailingChain(LinkChain):
+class FailingChain(Chain):
     """Fails in its own way, as long as it is told to."""
 
     failure = ""
 
-    def process(self) -> LinkOutput | None:
+    def process(self) -> Output | None:
         output = super().process()
+        if self.target is not Target.LINKS:
+            return output
         if type(self).failure == "raises":
             raise ZeroDivisionError("out of the blue")
         if type(self).failure == "not finite" and output is not None:
@@ -330,7 +331,7 @@ class FailingChain(LinkChain):
 def test_a_bug_in_the_chain_of_the_links_is_survived_and_leaves_the_load_alone(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, failure: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("inertid_ros.ros.link_session.LinkChain", FailingChain)
+    monkeypatch.setattr("inertid_ros.ros.session.Chain", FailingChain)
     monkeypatch.setattr(FailingChain, "failure", failure)
     bench.simulate(**DDARM)
     start_links(bench, ("load", "links"))
@@ -342,7 +343,7 @@ def test_a_bug_in_the_chain_of_the_links_is_survived_and_leaves_the_load_alone(
     assert "Traceback" in capfd.readouterr().err
     monkeypatch.setattr(FailingChain, "failure", "")
     bench.feed(2.0)
-    bench.spin(0.1)
+    bench.settle()
     assert len(bench.received["links/effort_predicted"]) > 300
     bench.assert_all_finite()
 
@@ -355,7 +356,7 @@ def test_pause_reset_and_save_are_of_the_links_too(bench: Bench, tmp_path: Path)
     assert "links" in refused.message
     bench.describe(read_urdf("ddarm"))
     bench.feed(6.0)
-    bench.spin(0.1)
+    bench.settle()
     assert bench.call(SetBool, "/inertid/pause", SetBool.Request(data=True)).success
     before = restart_numbers(bench, "links/base_parameters").data
     bench.feed(1.0)

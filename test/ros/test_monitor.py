@@ -1,27 +1,25 @@
-"""Troubles begin, last, end and are remembered."""
+"""Health issues begin, last, end and are remembered."""
 
 from __future__ import annotations
 
 from inertid_ros.core.diagnosis import HealthItem
-from inertid_ros.ros.input_watch import SILENCE, InputWatch
-from inertid_ros.ros.node_health import NodeHealth
-from inertid_ros.ros.report import merge_items
-from inertid_ros.ros.trouble import LINGER, TroubleWatch
+from inertid_ros.ros.health import NodeHealth
+from inertid_ros.ros.monitor import LINGER, SILENCE, InputMonitor, IssueTracker, merge_items
 
 
 def item(count: int, last: int = 0) -> HealthItem:
     return HealthItem("wrench", "not_finite", "error", count, 0, last, "", "NaN", "look at the driver")
 
 
-def test_a_trouble_is_announced_once_and_its_end_once() -> None:
-    watch = TroubleWatch()
+def test_an_issue_is_announced_once_and_its_end_once() -> None:
+    watch = IssueTracker()
     _, begun, ended = watch.look([item(1)], 0.0)
     assert (len(begun), len(ended)) == (1, 0)
-    troubles, begun, ended = watch.look([item(5)], 1.0)
-    assert troubles[0].current
+    issues, begun, ended = watch.look([item(5)], 1.0)
+    assert issues[0].is_current
     assert (len(begun), len(ended)) == (0, 0)
-    troubles, begun, ended = watch.look([item(5)], 1.0 + LINGER)
-    assert not troubles[0].current
+    issues, begun, ended = watch.look([item(5)], 1.0 + LINGER)
+    assert not issues[0].is_current
     assert (len(begun), len(ended)) == (0, 1)
     _, begun, ended = watch.look([item(5)], 10.0)
     assert (len(begun), len(ended)) == (0, 0)
@@ -29,8 +27,8 @@ def test_a_trouble_is_announced_once_and_its_end_once() -> None:
     assert len(begun) == 1
 
 
-def test_a_trouble_that_was_forgotten_is_new_when_it_comes_back() -> None:
-    watch = TroubleWatch()
+def test_an_issue_that_was_forgotten_is_new_when_it_comes_back() -> None:
+    watch = IssueTracker()
     watch.look([item(1)], 0.0)
     watch.look([], 1.0)
     _, begun, _ = watch.look([item(1, last=7)], 2.0)
@@ -51,8 +49,8 @@ def test_what_lasts_goes_on_until_it_is_ended() -> None:
     health.end("robot_description", "broken_description")
     (over,) = health.items()
     assert over.last_stamp == later.last_stamp
-    troubles, _, _ = TroubleWatch().look(health.items(), 0.0, health.over)
-    assert not troubles[0].current
+    issues, _, _ = IssueTracker().look(health.items(), 0.0, health.over)
+    assert not issues[0].is_current
     health.begin("robot_description", "broken_description")
     assert health.items()[0].count == 2
 
@@ -66,7 +64,7 @@ def test_what_ends_before_anybody_looked_was_nothing() -> None:
 
 def test_rates_are_counted_and_silence_is_reported() -> None:
     health = NodeHealth(lambda: 0)
-    watch = InputWatch(health, 10.0)
+    watch = InputMonitor(health, 10.0)
     assert watch.look({"joint_states": 200, "wrench": 0}, 11.0) == {"joint_states": 200.0, "wrench": 0.0}
     assert health.items() == ()
     assert watch.look({"joint_states": 300, "wrench": 0}, 11.5) == {"joint_states": 200.0, "wrench": 0.0}
@@ -78,7 +76,7 @@ def test_rates_are_counted_and_silence_is_reported() -> None:
 
 def test_a_clock_a_minute_away_is_noted_with_its_direction() -> None:
     health = NodeHealth(lambda: 0)
-    watch = InputWatch(health, 0.0)
+    watch = InputMonitor(health, 0.0)
     watch.compare_clocks("wrench", 1_000_000_000, 1_900_000_000)
     assert health.items() == ()
     watch.compare_clocks("wrench", 0, 60_000_000_000)
@@ -87,7 +85,7 @@ def test_a_clock_a_minute_away_is_noted_with_its_direction() -> None:
     assert health.items()[0].detail == "30 s ahead of the clock"
 
 
-def test_what_two_chains_say_of_one_input_is_one_trouble() -> None:
+def test_what_two_chains_say_of_one_input_is_one_issue() -> None:
     first = HealthItem("joint_states", "gap", "warning", 3, 10, 30, "old", "m", "r")
     second = HealthItem("joint_states", "gap", "warning", 2, 20, 40, "new", "m", "r")
     other = HealthItem("wrench", "gap", "warning", 1, 5, 5, "", "m", "r")

@@ -1,4 +1,4 @@
-"""Trouble that only the node can see: descriptions, frames, silence, clocks; in the terms of the chain's health."""
+"""Health issues that only the node can see (descriptions, frames, silence, clocks), recorded like those of a chain."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "withheld": ("error", "results that are not finite were not published", "call ~/reset, and report this as a bug"),
     "internal_error": (
         "error",
-        "the identification failed on this input and was started anew",
+        "the identification failed on this input and was restarted",
         "report this as a bug, with the traceback in the log",
     ),
 }

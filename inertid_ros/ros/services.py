@@ -10,15 +10,15 @@ from std_srvs.srv import SetBool, Trigger
 
 from inertid_ros.core.errors import InertidError
 from inertid_ros.ros.identification import Identification
-from inertid_ros.ros.load_session import LoadSession
-from inertid_ros.ros.log import log_at
+from inertid_ros.ros.runtime import log_at
+from inertid_ros.ros.session import Session
 
 
-class Commands:
+class Services:
     """The services of the node, from configure to cleanup."""
 
     def __init__(self, node: Node, identification: Identification) -> None:
-        """Offer the services; those of the tool only where a load is identified."""
+        """Offer the services; those of the tool only where it can be subtracted."""
         self._node = node
         self._identification = identification
         self._services = [
@@ -26,10 +26,11 @@ class Commands:
             self._offer("~/reset", self._reset),
             self._offer("~/save", self._save),
         ]
-        if identification.load is not None:
-            self._services += self._offer_tool(identification.load)
+        for session in identification.sessions:
+            if session.task.has_tool:
+                self._services += self._offer_tool(session)
 
-    def _offer_tool(self, load: LoadSession) -> list[Any]:
+    def _offer_tool(self, load: Session) -> list[Any]:
         return [
             self._offer("~/capture_tool", lambda: _capture_tool(load)),
             self._offer("~/clear_tool", lambda: _clear_tool(load)),
@@ -54,27 +55,20 @@ class Commands:
     def _pause(self, request: Any, response: Any) -> Any:
         def act() -> str:
             self._identification.pause(request.data)
-            return "paused: nothing is learnt, predictions go on" if request.data else "learning goes on"
+            return "paused: nothing is learned, predictions go on" if request.data else "learning goes on"
 
         return self._answer(response, act)
 
     def _reset(self) -> str:
         self._identification.reset()
-        forgotten = []
-        if self._identification.load is not None:
-            forgotten.append("the load and the sensor's bias are forgotten; the tool is kept")
-        if self._identification.payload is not None:
-            forgotten.append("the load is forgotten")
-        if self._identification.links is not None:
-            forgotten.append("what was learned of the links is forgotten")
-        return "; ".join(forgotten)
+        return "; ".join(session.task.forgotten for session in self._identification.sessions)
 
     def _save(self) -> str:
         paths, refusals = self._identification.save()
         return "; ".join([f"written to {' and '.join(str(path) for path in paths)}", *refusals])
 
 
-def _capture_tool(load: LoadSession) -> str:
+def _capture_tool(load: Session) -> str:
     path, unknown = load.capture_tool()
     answer = f"what is carried now is the tool, written to {path}"
     if not unknown:
@@ -82,6 +76,6 @@ def _capture_tool(load: LoadSession) -> str:
     return f"{answer}; not known of it yet: {', '.join(unknown)} (turn the sensor faster, then capture it again)"
 
 
-def _clear_tool(load: LoadSession) -> str:
+def _clear_tool(load: Session) -> str:
     load.clear_tool()
     return "no tool is subtracted any more"

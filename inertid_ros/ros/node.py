@@ -7,38 +7,38 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from rclpy.serialization import serialize_message
 
+from inertid_ros.core.chain import Target
 from inertid_ros.core.errors import InertidError
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.ros.commands import Commands
+from inertid_ros.ros.diagnostics import diagnostics_message
 from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.inputs import Inputs
-from inertid_ros.ros.lifecycle_guard import refuse_wrong_transitions
-from inertid_ros.ros.link_outputs import LinkOutputs
-from inertid_ros.ros.load_outputs import LoadOutputs
+from inertid_ros.ros.monitor import Monitor, Situation
+from inertid_ros.ros.outputs import Composed, LinksOutputs, LoadOutputs, Publishers, SampleOutputs
 from inertid_ros.ros.parameters import declare_settings, find_objection, read_settings
-from inertid_ros.ros.publishers import Publishers
-from inertid_ros.ros.report import Report
-from inertid_ros.ros.spinning import create_quiet_timer
-from inertid_ros.ros.start_error import explain_missing_values
-
-PROCESS_PERIOD = 0.005
-"""Seconds for which samples are collected: a block of them costs little more than a single one."""
+from inertid_ros.ros.runtime import (
+    SHUTDOWN_ERRORS,
+    create_quiet_timer,
+    explain_missing_values,
+    refuse_wrong_transitions,
+)
+from inertid_ros.ros.services import Services
+from inertid_ros.ros.session import Session
+from inertid_ros.ros.worker import Worker
 
 DIAGNOSTICS_PERIOD = 1.0
 """Seconds between two diagnostics."""
-
-LINKS_PERIOD = 1.0
-"""Seconds at least between two estimates of the links: to find bodies that can exist takes 50 ms or so."""
-
-_MARKER_PERIODS = 3.0
 
 
 class EstimatorNode(LifecycleNode):
@@ -114,64 +114,66 @@ class EstimatorNode(LifecycleNode):
     def _create(self) -> None:
         settings = self.settings
         with ExitStack() as undo:
-            self._report = Report(self)
-            identification = Identification(settings, self._report.health, self.get_logger().error)
-            undo.callback(self._create_outputs(settings).destroy)
-            undo.callback(Commands(self, identification).destroy)
-            undo.callback(Inputs(self, self._list_inputs(identification), identification.take_description).destroy)
-            undo.callback(self.destroy_timer, self._start_timer(PROCESS_PERIOD, self._publish_samples))
+            self._monitor = Monitor(self, time.monotonic())
+            identification = Identification(settings, self._monitor.health, self.get_logger())
+            publishers = Publishers(self, settings.output_reliability)
+            undo.callback(publishers.destroy)
+            self._create_outputs(publishers, identification)
+            self._worker = Worker(self, self._report_failed_job)
+            undo.callback(self._worker.close)
+            undo.callback(Services(self, identification).destroy)
+            undo.callback(
+                Inputs(self, list(identification.received), self._take_sample, identification.take_description).destroy
+            )
             undo.callback(self.destroy_timer, self._start_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics))
             self._estimate_timers: list[Any] = []
-            self._set_estimate_rate(settings.estimate_rate)
             undo.callback(self._stop_timers)
+            self._set_estimate_rate(identification, settings.estimate_rate)
             self._undo = undo.pop_all()
         self._identification = identification
         self._frozen = 0
 
-    def _create_outputs(self, settings: Settings) -> Publishers:
-        publishers = Publishers(self, settings.output_reliability)
+    def _create_outputs(self, publishers: Publishers, identification: Identification) -> None:
         self._diagnostics = publishers.create(DiagnosticArray, "/diagnostics")
-        wanted = settings.estimators
-        self._load_outputs = LoadOutputs(publishers, settings.load.source) if "load" in wanted else None
-        self._link_outputs = LinkOutputs(publishers, settings.links.source) if "links" in wanted else None
-        return publishers
-
-    def _list_inputs(self, identification: Identification) -> dict[str, Callable[[bytes], None]]:
-        """What takes the samples of each topic, as long as the node is active."""
-        inputs: dict[str, Callable[[bytes], None]] = {"joint_states": identification.take_joint_state}
-        if identification.load is not None:
-            inputs["wrench"] = identification.load.take_wrench
-        if identification.links is not None and "base_wrench" in identification.links.received:
-            inputs["base_wrench"] = identification.links.take_base_wrench
-        return {topic: self._while_active(take) for topic, take in inputs.items()}
-
-    def _while_active(self, take: Callable[[bytes], None]) -> Callable[[bytes], None]:
-        def take_if_active(data: bytes) -> None:
-            if self._active:
-                take(data)
-
-        return take_if_active
+        self._sample_outputs: dict[str, SampleOutputs] = {}
+        self._estimate_outputs: dict[str, Any] = {}
+        for session in identification.sessions:
+            samples = SampleOutputs(publishers, session.task)
+            is_load = session.task.target is Target.LOAD
+            self._sample_outputs[session.task.name] = samples
+            self._estimate_outputs[session.task.name] = (
+                LoadOutputs(publishers, samples) if is_load else LinksOutputs(publishers)
+            )
 
     def _destroy(self) -> None:
         self._active = False
         self._identification = None
         self._undo.close()
 
+    def destroy_node(self) -> None:
+        """Stop the worker, then destroy the node."""
+        self._active = False
+        if self._identification is not None:
+            self._worker.close()
+        super().destroy_node()
+
     def _set_active(self, active: bool) -> None:
         self._active = active
-        if active:
-            self._report.restart()
+        if active and self._identification is not None:
+            now = time.monotonic()
+            self._monitor.restart(now)
+            for session in self._identification.sessions:
+                session.used_at = now
 
     def _start_timer(self, period: float, callback: Callable[[], None]) -> Any:
         """Call back by real time, also while simulated time stands still or jumps."""
         return create_quiet_timer(self, period, callback, self._steady)
 
-    def _set_estimate_rate(self, rate: float) -> None:
-        if self._load_outputs is not None:
-            self._estimate_timers.append(self._start_timer(1.0 / rate, self._publish_load))
-        if self._link_outputs is not None:
-            self._estimate_timers.append(self._start_timer(max(1.0 / rate, LINKS_PERIOD), self._publish_links))
-        self._marker_lifetime = _MARKER_PERIODS / rate
+    def _set_estimate_rate(self, identification: Identification, rate: float) -> None:
+        for session in identification.sessions:
+            period = max(1.0 / rate, session.task.period)
+            publish = partial(self._publish_estimate, session, period)
+            self._estimate_timers.append(self._start_timer(period, publish))
 
     def _stop_timers(self) -> None:
         while self._estimate_timers:
@@ -192,49 +194,54 @@ class EstimatorNode(LifecycleNode):
         self._identification.change_settings(settings, names)
         if "estimate_rate" in names:
             self._stop_timers()
-            self._set_estimate_rate(settings.estimate_rate)
+            self._set_estimate_rate(self._identification, settings.estimate_rate)
 
-    # Data
+    # Samples are answered at once, in the subscription's own callback
 
-    def _publish_samples(self) -> None:
-        if self._identification is None:
+    def _take_sample(self, topic: str, data: bytes) -> None:
+        if not self._active or self._identification is None:
             return
-        load, payload, links = self._identification.process()
-        if load is not None and self._load_outputs is not None and self._identification.load is not None:
-            self._report.note_use("load", time.monotonic())
-            self._load_outputs.publish_wrenches(self._identification.load.sensor_frame, load)
-            for event in load.events:
-                self.get_logger().info(event.message)
-        carrier = self._identification.payload
-        if payload is not None and self._load_outputs is not None and carrier is not None and carrier.chain is not None:
-            self._report.note_use("load", time.monotonic())
-            self._load_outputs.publish_efforts(carrier.chain.model, payload)
-        session = self._identification.links
-        if links is not None and self._link_outputs is not None and session is not None and session.model is not None:
-            self._report.note_use("links", time.monotonic())
-            self._link_outputs.publish_samples(session.model, session.base_frame, links)
+        try:
+            for session, output in self._identification.take(topic, data):
+                self._sample_outputs[session.task.name].publish(output, session.frame, session.joint_names)
+        except SHUTDOWN_ERRORS:
+            if self.context.ok():
+                raise
 
-    def _publish_load(self) -> None:
-        session = None if self._identification is None else self._identification.load or self._identification.payload
-        estimate = session.estimate() if self._active and session is not None else None
-        if estimate is not None and self._load_outputs is not None:
-            self._load_outputs.publish_estimate(estimate, self._marker_lifetime)
+    # All else is composed by the worker from what is known at the moment, and published when it is ready
 
-    def _publish_links(self) -> None:
-        session = None if self._identification is None else self._identification.links
-        estimate = session.estimate() if self._active and session is not None else None
-        if estimate is not None and session is not None and self._link_outputs is not None:
-            full = session.find_links(estimate) if self._link_outputs.are_bodies_wanted else None
-            self._link_outputs.publish_estimate(estimate, full)
+    def _publish_estimate(self, session: Session, period: float) -> None:
+        estimate = session.estimate() if self._active else None
+        if estimate is None:
+            return
+        name = session.task.name
+        for index, job in enumerate(self._estimate_outputs[name].prepare(estimate, period)):
+            self._worker.submit(f"{name} {index}", job, self._publish)
 
     def _publish_diagnostics(self) -> None:
         identification = self._identification
         if not self._active or identification is None:
             return
-        withheld = sum(0 if one is None else one.withheld for one in (self._load_outputs, self._link_outputs))
-        self._diagnostics.publish(self._report.make(identification, withheld, time.monotonic()))
+        withheld = sum(outputs.withheld for outputs in self._sample_outputs.values())
+        situation = self._monitor.look(identification, withheld, time.monotonic())
+        self._worker.submit("diagnostics", partial(self._compose_diagnostics, situation), self._publish)
         if identification.is_warm and self._frozen != identification.generation:
             # What lives now lives as long as the chain: a later collection need not look at it (20 ms against 0.01 ms).
             self._frozen = identification.generation
             gc.collect()
             gc.freeze()
+
+    def _compose_diagnostics(self, situation: Situation) -> Composed:
+        name = self.get_fully_qualified_name().lstrip("/")
+        return [(self._diagnostics, serialize_message(diagnostics_message(name, situation)))]
+
+    def _publish(self, composed: Composed) -> None:
+        for publisher, message in composed:
+            publisher.publish(message)
+
+    def _report_failed_job(self, error: Exception) -> None:
+        if isinstance(error, (InertidError, np.linalg.LinAlgError)):
+            self._monitor.health.report("output", "withheld", str(error))
+        else:
+            self.get_logger().error(f"internal error:\n{''.join(traceback.format_exception(error))}")
+            self._monitor.health.report("output", "internal_error", f"{type(error).__name__}: {error}")

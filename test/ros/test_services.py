@@ -35,7 +35,7 @@ def test_while_paused_nothing_is_learnt_and_predictions_go_on(bench: Bench) -> N
     bench.start()
     bench.describe()
     bench.feed(4.0)
-    bench.spin(0.1)
+    bench.settle()
     assert bench.call(SetBool, "/inertid/pause", SetBool.Request(data=True)).success
     before = bench.parameters()
     bench.received["load/wrench_predicted"].clear()
@@ -105,7 +105,7 @@ def test_save_writes_what_is_published_and_where_it_comes_from(bench: Bench, tmp
     bench.start(save_directory=str(tmp_path))
     bench.describe()
     bench.feed(6.0)
-    bench.spin(0.1)
+    bench.settle()
     parameters = bench.parameters()
     answer = trigger(bench, "save")
     assert answer.success, answer.message

@@ -14,7 +14,8 @@ from support.bench import Bench
 from visualization_msgs.msg import Marker
 
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.ros.estimator_node import DIAGNOSTICS_PERIOD
+from inertid_ros.ros.inputs import SAMPLES
+from inertid_ros.ros.node import DIAGNOSTICS_PERIOD
 from inertid_ros.sim.scenario import read_load
 
 
@@ -70,7 +71,7 @@ def test_predictions_come_at_the_stamps_of_the_wrenches_and_add_up(bench: Bench)
     bench.start()
     bench.describe()
     bench.feed(3.0, wrench=note)
-    bench.spin(0.1)
+    bench.settle()
     predicted = {stamp_of(m): m.wrench.force for m in bench.received["load/wrench_predicted"]}
     residual = {stamp_of(m): m.wrench.force for m in bench.received["load/wrench_residual"]}
     assert predicted.keys() == residual.keys() <= sent.keys()
@@ -83,7 +84,10 @@ def test_predictions_come_at_the_stamps_of_the_wrenches_and_add_up(bench: Bench)
 
 
 @pytest.mark.parametrize("reliability", [ReliabilityPolicy.BEST_EFFORT, ReliabilityPolicy.RELIABLE])
-def test_drivers_of_both_reliabilities_are_heard(bench: Bench, reliability: ReliabilityPolicy) -> None:
+def test_drivers_of_both_reliabilities_are_heard(
+    bench: Bench, reliability: ReliabilityPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inertid_ros.ros.inputs.SAMPLES", SAMPLES)
     identification = bench.start()._identification
     assert identification is not None
     profile = QoSProfile(depth=10, reliability=reliability)

@@ -1,14 +1,16 @@
-"""The loop every node of this package runs in, from start-up to a clean exit on SIGINT and SIGTERM."""
+"""What every node of this package runs on: start-up, the executor's loop, a clean exit, transitions, the log."""
 
 from __future__ import annotations
 
 import gc
+import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import rclpy
+from lifecycle_msgs.srv import ChangeState
 from rclpy.clock import Clock
 from rclpy.exceptions import NotInitializedException
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
@@ -17,14 +19,31 @@ from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.task import Future
 
+from inertid_ros.core.diagnosis import Level
 from inertid_ros.core.errors import InertidError
-from inertid_ros.ros.start_error import StartError, explain_start_error
 
 SHUTDOWN_ERRORS = (NotInitializedException, rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle)
 """What rclpy raises, among other things, when something is used whose context was shut down."""
 
 IDLE_PERIOD = 0.5
 """Seconds between two looks at the context; messages and signals are served at once, not at this period."""
+
+_WHERE_IN_RCL = re.compile(r"\s*, at [^,\s]+\.c(pp)?:\d+")
+_NOTHING_SAID = re.compile(r"\.? Error: error not set")
+
+_REMEDIES = {
+    "params file": "check the path, and that it is a ROS parameter file such as `inertid params` prints",
+    "parameter override": (
+        "write -p name:=value, in a list of numbers all of them with a decimal point ([0.0, 0.0, -9.81]), "
+        "and for an empty text \"name:=''\" with both kinds of quotes"
+    ),
+    "remap rule": "write -r from:=to, with names that ROS allows",
+}
+_OTHERWISE = "after --ros-args come -p name:=value, -r from:=to, --params-file FILE, --log-level LEVEL"
+
+
+class StartError(InertidError):
+    """The node cannot start with this command line."""
 
 
 @contextmanager
@@ -149,3 +168,54 @@ def spin(node: Node, on_idle: Callable[[], None] | None = None) -> None:
     finally:
         executor.remove_node(node)
         node.destroy_node()
+
+
+def explain_start_error(text: str) -> str:
+    """Return rcl's text without places in its sources, in one line, with what to do about it."""
+    what = _NOTHING_SAID.sub("", _WHERE_IN_RCL.sub("", text)).removeprefix("failed to initialize rcl: ")
+    remedy = next((remedy for key, remedy in _REMEDIES.items() if key in what), _OTHERWISE)
+    return f"ROS arguments cannot be used: {' '.join(what.split())}. To do: {remedy}"
+
+
+@contextmanager
+def explain_missing_values() -> Iterator[None]:
+    """Say in plain words that a parameter was given an empty list, or nothing at all, which rclpy cannot declare."""
+    try:
+        yield
+    except ValueError as error:
+        if "PARAMETER_NOT_SET" not in str(error):
+            raise
+        raise StartError(
+            "a parameter in the command line or in a parameter file has no value, or an empty list, which ROS cannot "
+            "tell from none: leave it out to get its default"
+        ) from None
+
+
+def refuse_wrong_transitions(node: Node) -> None:
+    """Let a transition that is requested in the wrong state be refused; rclpy's own handler would end the process."""
+    for service in node.services:
+        if service.srv_type is ChangeState:
+            service.callback = _guarded(node, service.callback)
+
+
+def _guarded(node: Node, handler: Any) -> Any:
+    def handle(request: Any, response: Any) -> Any:
+        try:
+            return handler(request, response)
+        except rclpy_implementation.RCLError as error:
+            wanted = request.transition.label or request.transition.id
+            node.get_logger().warning(f"transition {wanted} refused: {error}")
+            response.success = False
+            return response
+
+    return handle
+
+
+def log_at(logger: Any, level: Level, text: str) -> None:
+    """Log; rclpy demands that a line of code always logs at the same level, hence one line for each level."""
+    if level == "error":
+        logger.error(text)
+    elif level == "warning":
+        logger.warning(text)
+    else:
+        logger.info(text)

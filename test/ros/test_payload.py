@@ -12,8 +12,9 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from support.bench import Bench
 
+from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.estimation.full_set import complete_links
-from inertid_ros.core.link_chain import LinkChain
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.links_estimate import LinksProvenance, collect_links, write_links
@@ -28,11 +29,11 @@ RIGID = {"links.viscous": False, "links.coulomb": False, "links.rotor_inertia": 
 def arm_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The DDArm without a load, as ~/save writes it."""
     settings = Settings.from_flat({"links.effort_unit": "newton_metre", **RIGID})
-    chain = LinkChain(Robot.from_urdf(read_urdf("ddarm")), settings)
-    chain.push_joints(build_simulator(ScenarioSettings(**SCENARIO, load="none")).joints(0.0, 20.0))
+    chain = Chain(Robot.from_urdf(read_urdf("ddarm")), settings, Target.LINKS)
+    chain.push(build_simulator(ScenarioSettings(**SCENARIO, load="none")).joints(0.0, 20.0))
     chain.process()
     estimate = chain.estimate()
-    assert estimate is not None
+    assert isinstance(estimate, LinksEstimate)
     path = tmp_path_factory.mktemp("arm") / "links.yaml"
     provenance = LinksProvenance("ab" * 32, "", (0.0, 0.0, -9.80665), 1, 2, 3, 0)
     write_links(path, collect_links(provenance, settings.links, estimate, complete_links(estimate)))

@@ -1,0 +1,310 @@
+"""One chain as the node sees it: blocks of samples in, answers out; rebuilt whenever robot or settings change."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentifiedError
+from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
+from inertid_ros.core.estimation.states import ParameterState, judge_load_parameters
+from inertid_ros.core.records import JointBlock, Output, WrenchBlock
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.load_estimate import read_tool
+from inertid_ros.ros.description_source import SOURCE, DescriptionSource
+from inertid_ros.ros.health import NodeHealth
+from inertid_ros.ros.saving import Usage, save_links, save_load, save_tool
+from inertid_ros.ros.task import Task
+
+
+class Answered:
+    """Which samples were answered, each of them once: on arrival where the chain can, else when it is processed."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._processed = -1
+        self._newest = -1
+
+    def select_processed(self, output: Output) -> Output | None:
+        """Those of the processed samples, in order of their stamps, that were not answered while they were waiting.
+
+        Stamps that do not grow mean that time was set back: what was answered before counts no more.
+        """
+        stamps = output.stamps
+        cuts = np.flatnonzero(stamps[1:] <= stamps[:-1]) + 1 if len(stamps) > 1 else ()
+        if stamps[0] <= self._processed:
+            self._newest = -1
+        fresh = stamps > self._newest
+        if len(cuts):
+            fresh[cuts[0] :] = True
+            self._newest = -1
+        self._processed = stamps.item(-1)
+        self._newest = max(self._newest, self._processed)
+        return _select(output, int(np.count_nonzero(fresh)))
+
+    def select_waiting(self, output: Output) -> Output | None:
+        """Those of the waiting samples that were not answered before."""
+        newest = output.stamps.item(-1)
+        if newest < self._newest:
+            self._newest = -1
+        fresh = int(np.count_nonzero(output.stamps > self._newest))
+        self._newest = newest
+        return _select(output, fresh)
+
+
+def _select(output: Output, count: int) -> Output | None:
+    """The last samples of an output; None for no samples."""
+    if count == len(output.stamps):
+        return output
+    if count == 0:
+        return None
+    stamps, measured, predicted, usable = (part[-count:] for part in output[:4])
+    return Output(stamps, measured, predicted, usable, output.rows, output.events)
+
+
+class Session:
+    """Keeps a chain going for as long as there is a robot description that the task can be done with.
+
+    Attributes:
+        task: what is identified.
+        chain: the chain, or None while the robot or the sensor's frame are missing or cannot be used.
+        generation: counts the chains built.
+        is_warm: whether the newest chain has put out something.
+        used_at: when samples were used last, or should have been: seconds of the monotonic clock.
+    """
+
+    def __init__(
+        self, task: Task, settings: Settings, source: DescriptionSource, health: NodeHealth, logger: Any
+    ) -> None:
+        """Start with what the source has by now.
+
+        Args:
+            task: what to identify.
+            settings: all parameters.
+            source: where the robot comes from.
+            health: where to report.
+            logger: takes events, and the traceback of an error that should not happen.
+
+        Raises:
+            InertidError: if the settings do not fit together, or do not fit the robot that is already known.
+        """
+        self.task = task
+        self._settings = settings
+        self._source = source
+        self._health = health
+        self._logger = logger
+        self._paused = False
+        self._wrench_frame: str | None = None
+        self._tool: Tool | None = None
+        self._usage = Usage()
+        self._answered = Answered()
+        self.chain: Chain | None = None
+        self.generation = 0
+        self.is_warm = False
+        self.used_at = time.monotonic()
+        self._read_tool()
+        if task.waits_for_frame:
+            self.rebuild()
+        else:
+            self._build()
+
+    @property
+    def frame(self) -> str:
+        """Frame of the wrenches and of a load; empty while it is not known."""
+        robot = self._source.robot
+        if self.task.target is Target.LINKS:
+            return self._settings.links.base_frame or ("" if robot is None else robot.frame_names[0])
+        return self._settings.load.sensor_frame or self._wrench_frame or ""
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints whose efforts are predicted."""
+        model = None if self.chain is None else self.chain.model
+        return () if model is None else model.arm.joint_names
+
+    # Robot and settings
+
+    def change_settings(self, settings: Settings, restart: bool) -> None:
+        """Take other settings; `restart` tells whether they change the identification."""
+        before, self._settings = self._settings, settings
+        if restart:
+            if settings.load.tool_file != before.load.tool_file:
+                self._read_tool()
+            self.rebuild()
+
+    def rebuild(self) -> None:
+        """Build the chain again, or report why it cannot be built. A tool and a pause outlive it."""
+        try:
+            self._build()
+        except InertidError as error:
+            self._give_up(error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
+            self._report_bug(error)
+
+    def _build(self) -> None:
+        self.chain = None
+        files = self.task.read(self._settings)
+        robot, frame = self._source.robot, self.frame
+        if robot is None:
+            return
+        if self.task.waits_for_frame and not frame:
+            if self._wrench_frame is not None:
+                frames = ", ".join(robot.frame_names)
+                self._health.begin("wrench", "no_frame", remedy=f"set load.sensor_frame to one of: {frames}")
+            return
+        self._health.end("wrench", "no_frame")
+        chain = Chain(robot, self._settings, self.task.target, sensor_frame=frame, **files)
+        self._health.end(SOURCE, self.task.unusable)
+        if self._tool is not None and self._tool.sensor_frame != frame:
+            detail = f"it is given in '{self._tool.sensor_frame}', not in '{frame}'"
+            self._health.begin("tool", "unusable_tool", detail)
+            self._tool = None
+        chain.pause(self._paused)
+        chain.tool = self._tool
+        self.chain = chain
+        self._usage = Usage()
+        self._answered = Answered()
+        self.generation += 1
+        self.is_warm = False
+
+    def _give_up(self, error: InertidError) -> None:
+        """Identify nothing until robot or settings change."""
+        self.chain = None
+        self._health.begin(SOURCE, self.task.unusable, str(error))
+
+    def _report_bug(self, error: Exception) -> None:
+        self._logger.error(f"internal error, the identification is restarted:\n{traceback.format_exc()}")
+        self._health.report("output", "internal_error", f"{type(error).__name__}: {error}")
+
+    def _read_tool(self) -> None:
+        self._tool = None
+        self._health.end("tool", "unusable_tool")
+        if self.task.has_tool and self._settings.load.tool_file:
+            try:
+                self._tool = read_tool(Path(self._settings.load.tool_file).expanduser())
+            except InertidError as error:
+                self._health.begin("tool", "unusable_tool", str(error))
+
+    # Data
+
+    def take(self, topic: str, block: JointBlock | WrenchBlock) -> list[Output]:
+        """Take samples of a topic, and return what can be answered by now and was not answered before."""
+        if self.chain is None:
+            self._note_frame(block)
+        if self.chain is None:
+            return []
+        try:
+            self.chain.push(block)
+            processed = self.chain.process()
+            waiting = self.chain.answer() if topic == self.task.answered else None
+            for output in (processed, waiting):
+                if output is not None and not np.isfinite(output.predicted).all():
+                    raise FloatingPointError("a prediction is not finite")
+        except InertidError as error:
+            self._give_up(error)
+            return []
+        except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
+            self._report_bug(error)
+            self.rebuild()
+            return []
+        self._usage.count_received(block)
+        return self._select_answers(processed, waiting)
+
+    def _note_frame(self, block: JointBlock | WrenchBlock) -> None:
+        """Try the frame of the wrenches where none is configured."""
+        is_wrench = self.task.waits_for_frame and isinstance(block, WrenchBlock)
+        if is_wrench and block.frame != self._wrench_frame:
+            self._wrench_frame = block.frame
+            self.rebuild()
+
+    def _select_answers(self, processed: Output | None, waiting: Output | None) -> list[Output]:
+        answers: list[Output | None] = []
+        if processed is not None and len(processed.stamps):
+            self.is_warm = True
+            self.used_at = time.monotonic()
+            self._usage.count_used(processed)
+            for event in processed.events:
+                self._logger.info(event.message)
+            answers.append(self._answered.select_processed(processed))
+        if waiting is not None and len(waiting.stamps):
+            answers.append(self._answered.select_waiting(waiting))
+        return [answer for answer in answers if answer is not None]
+
+    def estimate(self) -> LoadEstimate | LinksEstimate | None:
+        """Return what is known; None where there is nothing to publish."""
+        if self.chain is None:
+            return None
+        try:
+            estimate = self.chain.estimate()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
+            self._report_bug(error)
+            self.rebuild()
+            return None
+        if estimate is None or estimate.is_finite:
+            return estimate
+        self._health.report("output", "withheld", f"the estimate of the {self.task.name}")
+        return None
+
+    # Commands; each raises an InertidError that says why it could not be done
+
+    def pause(self, paused: bool) -> None:
+        """Stop or resume learning."""
+        self._paused = paused
+        if self.chain is not None:
+            self.chain.pause(paused)
+
+    def reset(self) -> None:
+        """Forget all that was learned; a tool stays."""
+        self._require_chain().reset()
+        self._usage = Usage()
+
+    def capture_tool(self) -> tuple[Path, tuple[str, ...]]:
+        """Keep what is carried now as the tool and write it; it is kept even if writing fails.
+
+        Returns:
+            the path it was written to, and the names of the parameters that are not known yet.
+        """
+        chain = self._require_chain()
+        estimate = chain.estimate()
+        tool = self._tool = chain.capture_tool()
+        assert isinstance(estimate, LoadEstimate)
+        try:
+            path = save_tool(self._settings, self._source.text, estimate, tool, self._usage)
+        except FileAccessError as error:
+            raise FileAccessError(f"the tool is subtracted from now on, but it was not saved: {error}") from None
+        states = judge_load_parameters(tool.phi, tool.covariance)
+        known = ParameterState.KNOWN
+        return path, tuple(name for name, state in zip(PARAMETER_NAMES, states, strict=True) if state is not known)
+
+    def clear_tool(self) -> None:
+        """Subtract no tool any more."""
+        self._tool = None
+        self._health.end("tool", "unusable_tool")
+        if self.chain is not None:
+            self.chain.tool = None
+
+    def save(self) -> Path:
+        """Write all that is known and return the path."""
+        self._require_chain()
+        estimate = self.estimate()
+        if estimate is None or estimate.rows == 0:
+            raise NotIdentifiedError(f"nothing is known of the {self.task.name} yet: see /diagnostics")
+        if isinstance(estimate, LinksEstimate):
+            frame = self.frame if "base_wrench" in self.task.inputs else ""
+            return save_links(self._settings, self._source.text, frame, estimate, self._usage)
+        return save_load(self._settings, self._source.text, estimate, self._usage)
+
+    def _require_chain(self) -> Chain:
+        if self.chain is None:
+            missing = "robot description" if self._source.robot is None else self.task.requirement
+            raise NotIdentifiedError(
+                f"there is no {missing} yet, so nothing is known of the {self.task.name}: see /diagnostics"
+            )
+        return self.chain
