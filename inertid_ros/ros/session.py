@@ -50,10 +50,10 @@ class Answered:
         return _select(output, int(np.count_nonzero(fresh)))
 
     def select_waiting(self, output: Output) -> Output | None:
-        """Those of the waiting samples that were not answered before."""
+        """Those of the waiting samples that were not answered before; again, time may have been set back."""
         newest = output.stamps.item(-1)
         if newest < self._newest:
-            self._newest = -1
+            self._processed = self._newest = -1
         fresh = int(np.count_nonzero(output.stamps > self._newest))
         self._newest = newest
         return _select(output, fresh)

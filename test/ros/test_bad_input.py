@@ -189,7 +189,9 @@ def test_a_gap_is_bridged_without_a_lie(bench: Bench) -> None:
     bench.feed(0.4, joints=lambda _: None, wrench=lambda _: None)
     bench.feed(2.0)
     bench.assert_recovered()
-    assert "gap" in bench.history("wrench")
+    history = bench.history("wrench")
+    # The first wrench after the gap may come before the first joint state: then it is the one that is left out.
+    assert "gap" in history or "inside a gap of joint_states" in history["no_joint_state"]
 
 
 def test_a_burst_after_a_pause_is_worked_through(bench: Bench) -> None:

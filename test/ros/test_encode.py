@@ -14,9 +14,10 @@ def test_every_number_comes_back_through_rclpy() -> None:
     rng = np.random.default_rng(1)
     stamps = rng.integers(0, 2**30 * 10**9, 20)
     wrenches = rng.normal(size=(20, 6))
-    messages = WrenchEncoder("ft_sensor").encode(stamps, wrenches)
-    assert all(type(message) is bytes for message in messages)
-    for data, stamp, wrench in zip(messages, stamps, wrenches, strict=True):
+    encoder = WrenchEncoder("ft_sensor")
+    for stamp, wrench in zip(stamps.tolist(), wrenches, strict=True):
+        data = encoder.encode(stamp, wrench)
+        assert type(data) is bytes
         message = deserialize_message(data, WrenchStamped)
         assert message.header.frame_id == "ft_sensor"
         assert message.header.stamp.sec * 10**9 + message.header.stamp.nanosec == stamp
@@ -25,19 +26,23 @@ def test_every_number_comes_back_through_rclpy() -> None:
 
 
 def test_no_message_is_made_of_a_wrench_that_is_not_finite() -> None:
-    wrenches = np.ones((4, 6))
-    wrenches[1, 5] = np.nan
-    wrenches[2, 0] = -np.inf
     encoder = WrenchEncoder("ft_sensor")
-    messages = encoder.encode(np.arange(4), wrenches)
-    assert [deserialize_message(data, WrenchStamped).header.stamp.nanosec for data in messages] == [0, 3]
-    assert encoder.withheld == 2
-    assert encoder.encode(np.arange(4), np.full((4, 6), np.nan)) == []
-    assert encoder.withheld == 6
+    assert encoder.encode(0, np.ones(6)) is not None
+    for index, value in ((5, np.nan), (0, -np.inf)):
+        wrench = np.ones(6)
+        wrench[index] = value
+        assert encoder.encode(1, wrench) is None
+    assert encoder.encode(2, np.array([np.inf, -np.inf, 0.0, 0.0, 0.0, 0.0])) is None
+    assert encoder.withheld == 3
 
 
-def test_an_empty_block_makes_no_message() -> None:
-    assert WrenchEncoder("ft_sensor").encode(np.empty(0, dtype=np.int64), np.empty((0, 6))) == []
+def test_messages_made_before_do_not_change() -> None:
+    encoder = WrenchEncoder("ft_sensor")
+    first = encoder.encode(1, np.ones(6))
+    assert first is not None
+    copy = bytes(first)
+    encoder.encode(2, np.zeros(6))
+    assert first == copy
 
 
 def test_efforts_decode_to_the_joints_that_are_wanted_and_finite() -> None:
@@ -49,11 +54,14 @@ def test_efforts_decode_to_the_joints_that_are_wanted_and_finite() -> None:
     wanted[1, 1] = False
     wanted[3] = False
     encoder = EffortEncoder(joints)
-    messages = [deserialize_message(data, JointState) for data in encoder.encode(stamps, efforts, wanted)]
+    encoded = [encoder.encode(*sample) for sample in zip(stamps.tolist(), efforts, wanted, strict=True)]
+    assert encoded[3] is None
+    messages = [deserialize_message(data, JointState) for data in encoded if data is not None]
     assert [list(message.name) for message in messages] == [joints, ["shoulder", "wrist"], ["elbow_joint", "wrist"]]
     assert [list(message.effort) for message in messages] == [[-0.5, 0.5, 1.5], [2.5, 4.5], [6.5, 7.5]]
     assert [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in messages] == stamps[:3].tolist()
     assert all(len(message.position) == len(message.velocity) == 0 for message in messages)
     assert encoder.withheld == 1
-    assert len(encoder.encode(stamps[:1], efforts[:1])) == 1
-    assert encoder.encode(stamps[:0], efforts[:0]) == []
+    assert encoder.encode(1, efforts[0]) is not None
+    assert encoder.encode(1, np.full(3, np.nan)) is None
+    assert encoder.withheld == 4

@@ -18,6 +18,7 @@ from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.links_estimate import LinksProvenance, collect_links, write_links
+from inertid_ros.files.load_estimate import read_estimate
 from inertid_ros.sim.scenario import build_simulator, read_load, read_urdf
 from inertid_ros.sim.scenario_settings import ScenarioSettings
 
@@ -54,7 +55,7 @@ def start(bench: Bench, arm: Path | str, state: str = "active", **settings: Any)
 
 def test_a_load_is_weighed_by_efforts(bench: Bench, arm_file: Path, tmp_path: Path) -> None:
     bench.simulate(**SCENARIO, load="bar")
-    node = start(bench, arm_file, save_directory=str(tmp_path))
+    node = start(bench, arm_file, save_directory=str(tmp_path), **{"links.method": "differentiated"})
     assert "/wrench" not in {subscription.topic_name for subscription in node.subscriptions}
     types = {publisher.topic_name: publisher.msg_type for publisher in node.publishers}
     assert types["/inertid/load/effort_predicted"] is JointState
@@ -70,7 +71,47 @@ def test_a_load_is_weighed_by_efforts(bench: Bench, arm_file: Path, tmp_path: Pa
     assert abs(found[0] - truth[0]) < max(4.0 * deviation, 0.02 * truth[0])
     assert deviation < 0.2
     bench.assert_all_finite()
+    assert bench.call(Trigger, "inertid/save", Trigger.Request()).success
+    saved = read_estimate(tmp_path / "inertid_load.yaml")
+    assert saved.provenance.method == "differentiated", "that of links.method, which made the rows"
+    assert saved.provenance.wrench_sign == ""
+    assert saved.provenance.wrench_samples == 0
+    assert saved.bias is None
+    assert saved.bias_covariance is None
     assert bench.call(Trigger, "inertid/reset", Trigger.Request()).success
+
+
+def test_diagnostics_speak_of_no_wrist_sensor(bench: Bench, arm_file: Path) -> None:
+    bench.simulate(**SCENARIO, load="bar")
+    start(bench, arm_file)
+    bench.describe(read_urdf("ddarm"))
+    bench.feed(3.0)
+    bench.spin(1.5)
+    status = bench.status("load")
+    assert "no sample was used for" in status.message
+    texts = [status.message, *(f"{item.key} {item.value}" for item in status.values)]
+    for word in ("bias", "noise", "sign", "wrench", "standstill"):
+        assert not [text for text in texts if word in text], word
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("links.effort_unit", "", "links.effort_unit"),
+        ("links.torque_constants", [1.0], "links.torque_constants"),
+        ("links.method", "energy", "load.source effort"),
+        ("load.sensor_frame", "", "load.sensor_frame"),
+    ],
+)
+def test_parameters_of_the_links_are_checked_where_only_a_payload_uses_them(
+    bench: Bench, arm_file: Path, name: str, value: Any, reason: str
+) -> None:
+    node = start(bench, arm_file)
+    before = node.get_parameter(name).value
+    result = bench.set_parameter(name, value)
+    assert not result.successful
+    assert reason in result.reason
+    assert node.get_parameter(name).value == before
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the session does when the chain itself fails."""
+"""What the session does with the chain's answers, and when the chain itself fails."""
 
 from __future__ import annotations
 
@@ -7,8 +7,53 @@ import pytest
 from support.bench import Bench
 
 from inertid_ros.core.chain import Chain
-from inertid_ros.core.records import Output
+from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
+from inertid_ros.core.records import Output, RowOutput
 from inertid_ros.ros.node import EstimatorNode
+from inertid_ros.ros.session import Answered
+
+
+def make_output(*stamps: int) -> Output:
+    """An output whose numbers are its stamps."""
+    numbers = np.repeat(np.array(stamps, dtype=float)[:, None], 6, axis=1)
+    usable = np.ones(numbers.shape, dtype=bool)
+    rows = RowOutput(np.empty(0, dtype=np.int64), numbers[:0], numbers[:0], usable[:0])
+    return Output(np.array(stamps, dtype=np.int64), numbers, numbers, usable, rows)
+
+
+def stamps_of(output: Output | None) -> list[int]:
+    if output is None:
+        return []
+    assert output.predicted[:, 0].tolist() == output.stamps.tolist()
+    assert len(output.measured) == len(output.usable) == len(output.stamps)
+    return output.stamps.tolist()
+
+
+def test_what_was_answered_while_it_waited_is_not_answered_again() -> None:
+    answered = Answered()
+    assert stamps_of(answered.select_processed(make_output(10, 20))) == [10, 20]
+    assert stamps_of(answered.select_waiting(make_output(30))) == [30]
+    assert stamps_of(answered.select_waiting(make_output(30, 40))) == [40]
+    assert stamps_of(answered.select_processed(make_output(30))) == []
+    assert stamps_of(answered.select_processed(make_output(40, 50))) == [50]
+    assert stamps_of(answered.select_processed(make_output(60))) == [60]
+
+
+def test_samples_that_could_not_be_answered_at_once_are_answered_later() -> None:
+    answered = Answered()
+    assert stamps_of(answered.select_waiting(make_output(10))) == [10]
+    assert stamps_of(answered.select_processed(make_output(10, 20, 30))) == [20, 30]
+
+
+def test_time_that_goes_back_starts_the_count_again() -> None:
+    answered = Answered()
+    answered.select_processed(make_output(1000, 1010))
+    assert stamps_of(answered.select_processed(make_output(10, 20))) == [10, 20], "between two outputs"
+    assert stamps_of(answered.select_processed(make_output(30, 5, 6))) == [30, 5, 6], "within one"
+    assert stamps_of(answered.select_processed(make_output(7))) == [7]
+    assert stamps_of(answered.select_waiting(make_output(500))) == [500]
+    assert stamps_of(answered.select_waiting(make_output(3))) == [3], "while samples wait"
+    assert stamps_of(answered.select_processed(make_output(3, 4))) == [4]
 
 
 class FailingChain(Chain):
@@ -44,3 +89,25 @@ def test_a_bug_in_the_chain_is_reported_and_survived(
     bench.feed(4.0)
     assert bench.parameters()[0] == pytest.approx(1.8, abs=0.03)
     assert bench.received["load/wrench_predicted"]
+
+
+class LyingChain(Chain):
+    """Its estimate is not finite."""
+
+    def estimate(self) -> LoadEstimate | LinksEstimate | None:
+        estimate = super().estimate()
+        if estimate is not None:
+            estimate.values[3] = np.nan
+        return estimate
+
+
+def test_an_estimate_that_is_not_finite_is_withheld(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inertid_ros.ros.session.Chain", LyingChain)
+    bench.start()
+    bench.describe()
+    bench.feed(1.0)
+    status = bench.status("output")
+    assert "not finite" in status.message
+    assert "the estimate of the load" in status.message
+    assert bench.received["load/parameters"] == []
+    assert bench.received["load/wrench_predicted"], "predictions go on"
