@@ -17,7 +17,7 @@ from inertid_ros.core.records import JointBlock, Output, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.rigid_body.tool import Tool
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.files.load_estimate import read_tool
+from inertid_ros.files.estimate import read_tool
 from inertid_ros.ros.description_source import SOURCE, DescriptionSource
 from inertid_ros.ros.health import NodeHealth
 from inertid_ros.ros.saving import Usage, save_links, save_load, save_tool
@@ -37,35 +37,34 @@ class Answered:
 
         Stamps that do not grow mean that time was set back: what was answered before counts no more.
         """
-        stamps = output.stamps
-        cuts = np.flatnonzero(stamps[1:] <= stamps[:-1]) + 1 if len(stamps) > 1 else ()
-        if stamps[0] <= self._processed:
-            self._newest = -1
-        fresh = stamps > self._newest
-        if len(cuts):
-            fresh[cuts[0] :] = True
-            self._newest = -1
-        self._processed = stamps.item(-1)
-        self._newest = max(self._newest, self._processed)
-        return _select(output, int(np.count_nonzero(fresh)))
+        stamps: list[int] = output.stamps.tolist()
+        first = len(stamps)
+        for index, stamp in enumerate(stamps):
+            if stamp <= self._processed:
+                self._newest = -1
+            if stamp > self._newest:
+                self._newest = stamp
+                first = min(first, index)
+            self._processed = stamp
+        return _select(output, first)
 
     def select_waiting(self, output: Output) -> Output | None:
         """Those of the waiting samples that were not answered before; again, time may have been set back."""
         newest = output.stamps.item(-1)
         if newest < self._newest:
             self._processed = self._newest = -1
-        fresh = int(np.count_nonzero(output.stamps > self._newest))
+        first = int(np.searchsorted(output.stamps, self._newest, side="right"))
         self._newest = newest
-        return _select(output, fresh)
+        return _select(output, first)
 
 
-def _select(output: Output, count: int) -> Output | None:
-    """The last samples of an output; None for no samples."""
-    if count == len(output.stamps):
+def _select(output: Output, first: int) -> Output | None:
+    """The samples of an output from one on; None for no samples."""
+    if first == 0:
         return output
-    if count == 0:
+    if first == len(output.stamps):
         return None
-    stamps, measured, predicted, usable = (part[-count:] for part in output[:4])
+    stamps, measured, predicted, usable = (part[first:] for part in output[:4])
     return Output(stamps, measured, predicted, usable, output.rows, output.events)
 
 
@@ -271,12 +270,9 @@ class Session:
         Returns:
             the path it was written to, and the names of the parameters that are not known yet.
         """
-        chain = self._require_chain()
-        estimate = chain.estimate()
-        tool = self._tool = chain.capture_tool()
-        assert isinstance(estimate, LoadEstimate)
+        tool = self._tool = self._require_chain().capture_tool()
         try:
-            path = save_tool(self._settings, self._source.text, estimate, tool, self._usage)
+            path = save_tool(self._settings, self._source.text, tool, self._usage)
         except FileAccessError as error:
             raise FileAccessError(f"the tool is subtracted from now on, but it was not saved: {error}") from None
         states = judge_load_parameters(tool.phi, tool.covariance)
@@ -297,8 +293,7 @@ class Session:
         if estimate is None or estimate.rows == 0:
             raise NotIdentifiedError(f"nothing is known of the {self.task.name} yet: see /diagnostics")
         if isinstance(estimate, LinksEstimate):
-            frame = self.frame if "base_wrench" in self.task.inputs else ""
-            return save_links(self._settings, self._source.text, frame, estimate, self._usage)
+            return save_links(self._settings, self._source.text, estimate, self._usage)
         return save_load(self._settings, self._source.text, estimate, self._usage)
 
     def _require_chain(self) -> Chain:

@@ -11,7 +11,7 @@ from inertid_ros.core.chain import Target
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.settings.links_check import check_links_settings
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.files.arm import read_arm
+from inertid_ros.files.estimate import read_arm
 from inertid_ros.files.static_poses import read_static_file
 
 LINKS_PERIOD = 1.0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
@@ -37,13 +39,9 @@ def channel_units(model: LinkModel) -> tuple[str, ...]:
 
 def format_base_parameters(estimate: LinksEstimate) -> dict[str, str]:
     """Write each combination with its value; one that is not excited yet has no number."""
+    deviations = np.sqrt(np.diag(estimate.covariance))
     described = zip(
-        estimate.base.texts,
-        estimate.values,
-        estimate.deviations,
-        estimate.states,
-        parameter_units(estimate.model),
-        strict=True,
+        estimate.base.texts, estimate.values, deviations, estimate.states, parameter_units(estimate.model), strict=True
     )
     return {
         text: state if state == "not excited yet" else f"{format_interval(value, deviation, unit)}, {state}"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.serialization import serialize_message
@@ -22,7 +23,7 @@ from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.records import FloatArray, JointBlock, Output, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.files.links_estimate import read_links
+from inertid_ros.files.estimate import read_estimate
 from inertid_ros.ros.inputs import joint_decoder, wrench_decoder
 from inertid_ros.sim.scenario import read_load, read_urdf
 
@@ -363,13 +364,14 @@ def test_pause_reset_and_save_are_of_the_links_too(bench: Bench, tmp_path: Path)
     np.testing.assert_array_equal(restart_numbers(bench, "links/base_parameters").data, before)
     answer = bench.call(Trigger, "/inertid/save", Trigger.Request())
     assert answer.success, answer.message
-    saved = read_links(tmp_path / "inertid_links.yaml")
+    saved = read_estimate(tmp_path / "inertid_links.yaml").need_links()
     np.testing.assert_array_equal(saved.values, before)
-    assert saved.effort_unit == "newton_metre"
-    assert saved.provenance.first_stamp >= START
-    assert list(saved.parameters) == ["link1", "link2", "link3"]
+    content = yaml.safe_load((tmp_path / "inertid_links.yaml").read_text())
+    assert content["links"]["effort_unit"] == "newton_metre"
+    assert content["recordings"][0]["first_stamp"] >= START
+    assert list(saved.bodies) == ["link1", "link2", "link3"]
     links = restart_numbers(bench, "links/parameters").data
-    np.testing.assert_array_equal(list(saved.parameters["link2"].values()), links[10:20])
+    np.testing.assert_array_equal(saved.bodies["link2"], links[10:20])
     assert bench.call(Trigger, "/inertid/reset", Trigger.Request()).success
     after = np.array(restart_numbers(bench, "links/base_parameters").data)
     assert saved.values[0] != pytest.approx(after[0], abs=1e-6)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from rclpy.lifecycle import TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
@@ -14,11 +16,10 @@ from support.bench import Bench
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.estimation.estimate import LinksEstimate
-from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.files.links_estimate import LinksProvenance, collect_links, write_links
-from inertid_ros.files.load_estimate import read_estimate
+from inertid_ros.files.estimate import read_estimate
+from inertid_ros.ros.saving import LINKS_FILE, Usage, save_links
 from inertid_ros.sim.scenario import build_simulator, read_load, read_urdf
 from inertid_ros.sim.scenario_settings import ScenarioSettings
 
@@ -35,9 +36,8 @@ def arm_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     chain.process()
     estimate = chain.estimate()
     assert isinstance(estimate, LinksEstimate)
-    path = tmp_path_factory.mktemp("arm") / "links.yaml"
-    provenance = LinksProvenance("ab" * 32, "", (0.0, 0.0, -9.80665), 1, 2, 3, 0)
-    write_links(path, collect_links(provenance, settings.links, estimate, complete_links(estimate)))
+    path = tmp_path_factory.mktemp("arm") / LINKS_FILE
+    save_links(replace(settings, save_directory=str(path.parent)), "", estimate, Usage())
     return path
 
 
@@ -72,12 +72,11 @@ def test_a_load_is_weighed_by_efforts(bench: Bench, arm_file: Path, tmp_path: Pa
     assert deviation < 0.2
     bench.assert_all_finite()
     assert bench.call(Trigger, "inertid/save", Trigger.Request()).success
-    saved = read_estimate(tmp_path / "inertid_load.yaml")
-    assert saved.provenance.method == "differentiated", "that of links.method, which made the rows"
-    assert saved.provenance.wrench_sign == ""
-    assert saved.provenance.wrench_samples == 0
-    assert saved.bias is None
-    assert saved.bias_covariance is None
+    assert read_estimate(tmp_path / "inertid_load.yaml").need_load().sensor is None
+    content = yaml.safe_load((tmp_path / "inertid_load.yaml").read_text())
+    assert content["load"]["method"] == "differentiated", "that of links.method, which made the rows"
+    assert not [name for name in content["load"] if "bias" in name or "noise" in name or "sign" in name]
+    assert not [name for name in content["recordings"][0] if "wrench" in name]
     assert bench.call(Trigger, "inertid/reset", Trigger.Request()).success
 
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from diagnostic_msgs.msg import DiagnosticStatus
 from std_srvs.srv import SetBool, Trigger
 from support.bench import Bench
 
+from inertid_ros.core.estimation.estimate import Sign
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.files.load_estimate import read_estimate, read_tool
+from inertid_ros.files.estimate import read_estimate, read_tool
 from inertid_ros.sim.scenario import read_load
 
 
@@ -109,13 +111,17 @@ def test_save_writes_what_is_published_and_where_it_comes_from(bench: Bench, tmp
     parameters = bench.parameters()
     answer = trigger(bench, "save")
     assert answer.success, answer.message
-    saved = read_estimate(tmp_path / "inertid_load.yaml")
-    np.testing.assert_allclose(saved.phi, parameters, rtol=1e-12)
-    assert saved.provenance.sensor_frame == "ft_sensor"
-    assert saved.provenance.wrench_sign == "on_load"
-    assert saved.provenance.method == "filtered"
-    assert saved.provenance.wrench_samples == saved.provenance.joint_samples == 1200, "all that were received"
-    assert 5.9e9 < saved.provenance.last_stamp - saved.provenance.first_stamp < 6.0e9
+    load = read_estimate(tmp_path / "inertid_load.yaml").need_load()
+    np.testing.assert_allclose(load.values, parameters, rtol=1e-12)
+    assert load.frame == "ft_sensor"
+    assert load.sensor is not None
+    assert load.sensor.sign is Sign.ON_LOAD
+    content = yaml.safe_load((tmp_path / "inertid_load.yaml").read_text())
+    assert content["load"]["method"] == "filtered"
+    (samples,) = content["recordings"]
+    assert samples["joint_states_received"] == samples["wrench_received"] == 1200
+    assert 1180 < samples["samples_used"] < 1200, "the first and last cannot be synchronised"
+    assert 5.9e9 < samples["last_stamp"] - samples["first_stamp"] < 6.0e9
     assert "<inertial>" in (tmp_path / "inertid_load.yaml").read_text()
 
 
