@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.bench import Bench
+from geometry_msgs.msg import WrenchStamped
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+from support.bench import START, Bench
 
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
-from inertid_ros.core.records import Output, RowOutput
+from inertid_ros.core.records import JointBlock, Output, RowOutput, WrenchBlock
+from inertid_ros.ros.messages import stamp_message
 from inertid_ros.ros.node import EstimatorNode
 from inertid_ros.ros.session import Answered
+
+NEEDS_FORESIGHT = pytest.mark.skipif(
+    Chain.answer.__code__.co_names == (), reason="the chain does not answer waiting samples yet"
+)
 
 
 def make_output(*stamps: int) -> Output:
@@ -54,6 +62,59 @@ def test_time_that_goes_back_starts_the_count_again() -> None:
     assert stamps_of(answered.select_waiting(make_output(500))) == [500]
     assert stamps_of(answered.select_waiting(make_output(3))) == [3], "while samples wait"
     assert stamps_of(answered.select_processed(make_output(3, 4))) == [4]
+
+
+class ForesightedChain(Chain):
+    """Answers the newest wrench without waiting for a later joint state."""
+
+    def push(self, block: JointBlock | WrenchBlock) -> None:
+        super().push(block)
+        if isinstance(block, WrenchBlock):
+            self.newest = block
+
+    def answer(self) -> Output | None:
+        block = self.newest
+        usable = np.ones(block.wrenches.shape, dtype=bool)
+        rows = RowOutput(block.stamps[:0], block.wrenches[:0], block.wrenches[:0], usable[:0])
+        return Output(block.stamps, block.wrenches, np.full_like(block.wrenches, 0.125), usable, rows)
+
+
+def send_alternating(bench: Bench, count: int) -> list[int]:
+    """Joint state, then the wrench half a period later, one by one; returns the stamps of the wrenches."""
+    stamps = []
+    for index in range(count):
+        joint = JointState(name=[f"joint{number}" for number in range(1, 7)], position=[0.1 * np.sin(0.01 * index)] * 6)
+        joint.header.stamp = stamp_message(START + index * 5_000_000)
+        wrench = WrenchStamped()
+        wrench.header.frame_id = "ft_sensor"
+        stamps.append(START + index * 5_000_000 + 2_500_000)
+        wrench.header.stamp = stamp_message(stamps[-1])
+        bench.play([("/joint_states", serialize_message(joint)), ("/wrench", serialize_message(wrench))])
+    return stamps
+
+
+def test_every_sample_is_answered_exactly_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inertid_ros.ros.session.Chain", ForesightedChain)
+    bench.start()
+    bench.describe()
+    sent = send_alternating(bench, 50)
+    bench.settle()
+    for topic in ("load/wrench_predicted", "load/wrench_residual"):
+        messages = bench.received[topic]
+        assert [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in messages] == sent
+    assert {m.wrench.force.x for m in bench.received["load/wrench_predicted"]} == {0.125}, "those foreseen"
+
+
+@NEEDS_FORESIGHT
+def test_a_wrench_after_the_newest_joint_state_is_answered_at_once(bench: Bench) -> None:
+    bench.start()
+    bench.describe()
+    sent = send_alternating(bench, 50)
+    assert bench.spin_until(lambda: bool(bench.received["load/wrench_predicted"]))
+    bench.settle()
+    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in bench.received["load/wrench_predicted"]]
+    assert stamps[-1] == sent[-1], "no later joint state ever came"
+    assert len(stamps) == len(set(stamps)) >= 45
 
 
 class FailingChain(Chain):

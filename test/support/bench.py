@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -155,6 +155,15 @@ class Bench:
             _set_stamp(clock.clock, self.origin + round(until * 1e9))
             self._clock.publish(clock)
             self.spin(0.005)
+            assert self.spin_until(partial(self._has_received, expected)), f"{self._count_received()}, {expected}"
+
+    def play(self, messages: Sequence[tuple[str, bytes]], size: int = 40) -> None:
+        """Send serialised samples by topic, some at a time, and wait until the node has received them."""
+        publishers = {"/joint_states": self.joints, "/wrench": self.wrench, "/base_wrench": self.base_wrench}
+        for start in range(0, len(messages), size):
+            expected = self._count_received()
+            for topic, data in messages[start : start + size]:
+                self._send(publishers[topic], [data], expected)
             assert self.spin_until(partial(self._has_received, expected)), f"{self._count_received()}, {expected}"
 
     def call(self, kind: Any, name: str, request: Any) -> Any:
