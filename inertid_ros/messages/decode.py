@@ -19,6 +19,8 @@ Deserialise = Callable[[bytes], Any]
 
 Block = TypeVar("Block", JointBlock, WrenchBlock)
 
+_SECOND = np.array([1_000_000_000], dtype=np.int64)
+
 LAYOUT_LIMIT = 16
 """Layouts remembered; a topic with more publishers than this is decoded all the same, but slowly."""
 
@@ -139,7 +141,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _stamps(records: Records) -> IntArray:
-    return np.asarray(records["sec"].astype(np.int64) * 1_000_000_000 + records["nanosec"])
+    return np.asarray(records["sec"] * _SECOND + records["nanosec"])
 
 
 def _numbers(records: Records, field: str) -> FloatArray:

@@ -5,7 +5,7 @@ Messages of the estimates are composed, and serialised, in the worker's thread; 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,7 @@ class SampleOutputs:
     """Predicted and residual wrenches and efforts of one task: a message for each sample, at its stamp.
 
     Attributes:
-        newest: predicted and residual wrench (6,) of the newest sample; None where there is none.
+        newest: what came out last; None where there is none.
     """
 
     def __init__(self, publishers: Publishers, task: Task) -> None:
@@ -87,7 +87,7 @@ class SampleOutputs:
         self._wrench_encoder = WrenchEncoder("")
         self._effort_encoder = EffortEncoder(())
         self._withheld = 0
-        self.newest: tuple[FloatArray, FloatArray] | None = None
+        self.newest: Output | None = None
 
     @property
     def withheld(self) -> int:
@@ -106,22 +106,27 @@ class SampleOutputs:
             self._withheld = self.withheld
             self._frame, self._joints = frame, joints
             self._wrench_encoder, self._effort_encoder = WrenchEncoder(frame), EffortEncoder(joints)
-        stamps, predicted, residual = output.stamps.tolist(), output.predicted, output.residual
+        stamps: list[int] = output.stamps.tolist()
+        self.newest = output
         if self._wrenches is not None:
-            for publisher, wrenches in zip(self._wrenches, (predicted, residual), strict=True):
-                if publisher.get_subscription_count() > 0:
-                    for stamp, wrench in zip(stamps, wrenches[:, :_WRENCH], strict=True):
-                        _publish(publisher, self._wrench_encoder.encode(stamp, wrench))
-            self.newest = predicted[-1, :_WRENCH], residual[-1, :_WRENCH]
+            for publisher, wrenches in self._list_wanted(self._wrenches, output):
+                for index, stamp in enumerate(stamps):
+                    _publish(publisher, self._wrench_encoder.encode(stamp, wrenches[index, :_WRENCH]))
         if self._efforts is not None:
             part = slice(-len(joints), None)
-            for publisher, efforts, wanted in zip(
-                self._efforts, (predicted, residual), (None, output.usable), strict=True
-            ):
-                if publisher.get_subscription_count() > 0:
-                    for index, stamp in enumerate(stamps):
-                        usable = None if wanted is None else wanted[index, part]
-                        _publish(publisher, self._effort_encoder.encode(stamp, efforts[index, part], usable))
+            for publisher, efforts in self._list_wanted(self._efforts, output):
+                usable = output.usable if publisher is self._efforts[1] else None
+                for index, stamp in enumerate(stamps):
+                    wanted = None if usable is None else usable[index, part]
+                    _publish(publisher, self._effort_encoder.encode(stamp, efforts[index, part], wanted))
+
+    def _list_wanted(self, pair: tuple[Any, Any], output: Output) -> Iterator[tuple[Any, FloatArray]]:
+        """Of prediction and residual those that anybody listens to: to publish costs more than to predict."""
+        predicted, residual = pair
+        if predicted.get_subscription_count() > 0:
+            yield predicted, output.predicted
+        if residual.get_subscription_count() > 0:
+            yield residual, output.residual
 
 
 class LoadOutputs:
@@ -143,6 +148,7 @@ class LoadOutputs:
             period: seconds between two estimates.
         """
         newest, self._samples.newest = self._samples.newest, None
+        newest = None if estimate.sensor is None else newest
         is_drawn = self._markers.get_subscription_count() > 0
 
         def compose() -> Composed:
@@ -156,8 +162,8 @@ class LoadOutputs:
             if is_drawn:
                 painter = MarkerPainter(estimate.frame, _MARKER_PERIODS * period)
                 known = body is not None and inertia_is_known(body)
-                predicted, residual = newest if newest is not None and np.isfinite(newest).all() else (None, None)
-                composed.append((self._markers, painter.paint(estimate.stamp, body, known, predicted, residual)))
+                arrows = (None, None) if newest is None else _find_arrows(newest)
+                composed.append((self._markers, painter.paint(estimate.stamp, body, known, *arrows)))
             return _serialise(composed)
 
         return [compose]
@@ -198,6 +204,12 @@ def _create_pair(publishers: Publishers, kind: Any, start: str) -> tuple[Any, An
         return None
     predicted = publishers.create_for_samples(kind, f"{start}_predicted")
     return predicted, publishers.create_for_samples(kind, f"{start}_residual")
+
+
+def _find_arrows(output: Output) -> tuple[FloatArray | None, FloatArray | None]:
+    """Predicted and residual wrench (6,) of the newest sample, to be drawn; None where they are not finite."""
+    predicted, residual = output.predicted[-1], output.residual[-1]
+    return (predicted, residual) if np.isfinite(residual).all() else (None, None)
 
 
 def _publish(publisher: Any, message: bytes | None) -> None:
