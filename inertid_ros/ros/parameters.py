@@ -97,7 +97,7 @@ def _find_contradiction(current: Settings, changes: Mapping[str, Any]) -> str | 
     """Say why the settings would not fit together any more, for all that is identified."""
     values = {info.name: attrgetter(info.name)(current) for info in _KNOWN.values()}
     try:
-        check_settings(Settings.from_flat(values | changes))
+        check_settings(Settings.from_flat({**values, **changes}))
     except SettingError as error:
         return str(error)
     return None

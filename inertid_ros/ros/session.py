@@ -64,8 +64,12 @@ def _select(output: Output, first: int) -> Output | None:
         return output
     if first == len(output.stamps):
         return None
-    stamps, measured, predicted, usable = (part[first:] for part in output[:4])
-    return Output(stamps, measured, predicted, usable, output.rows, output.events)
+    return output._replace(
+        stamps=output.stamps[first:],
+        measured=output.measured[first:],
+        predicted=output.predicted[first:],
+        usable=output.usable[first:],
+    )
 
 
 class Session:
@@ -218,10 +222,10 @@ class Session:
 
     def _note_frame(self, block: JointBlock | WrenchBlock) -> None:
         """Try the frame of the wrenches where none is configured."""
-        is_wrench = self.task.waits_for_frame and isinstance(block, WrenchBlock)
-        if is_wrench and block.frame != self._wrench_frame:
-            self._wrench_frame = block.frame
-            self.rebuild()
+        if not self.task.waits_for_frame or isinstance(block, JointBlock) or block.frame == self._wrench_frame:
+            return
+        self._wrench_frame = block.frame
+        self.rebuild()
 
     def _select_answers(self, processed: Output | None, waiting: Output | None) -> list[Output]:
         answers: list[Output | None] = []

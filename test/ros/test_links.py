@@ -75,7 +75,8 @@ class Recorder:
     def run(self, robot: str, **settings: Any) -> tuple[Chain, list[Output]]:
         flat = {"estimators": ["links"], "links.effort_unit": "newton_metre", **RIGID, **settings}
         chain = Chain(Robot.from_urdf(read_urdf(robot)), Settings.from_flat(flat), Target.LINKS)
-        for block in (*self.joints, *self.wrenches):
+        blocks: list[JointBlock | WrenchBlock] = [*self.joints, *self.wrenches]
+        for block in blocks:
             chain.push(block)
         output = chain.process()
         return chain, [] if output is None else [output]

@@ -34,7 +34,7 @@ def stamps_of(output: Output | None) -> list[int]:
         return []
     assert output.predicted[:, 0].tolist() == output.stamps.tolist()
     assert len(output.measured) == len(output.usable) == len(output.stamps)
-    return output.stamps.tolist()
+    return [int(stamp) for stamp in output.stamps]
 
 
 def test_what_was_answered_while_it_waited_is_not_answered_again() -> None:
