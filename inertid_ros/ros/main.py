@@ -6,6 +6,8 @@ import sys
 
 from rclpy.lifecycle import TransitionCallbackReturn
 
+from inertid_ros.core.compiled import is_compiled
+from inertid_ros.core.warm_up import warm_up
 from inertid_ros.ros.driver_node import SimulatedDriver
 from inertid_ros.ros.node import EstimatorNode
 from inertid_ros.ros.runtime import run_node
@@ -28,6 +30,9 @@ def run_estimator(arguments: list[str] | None = None) -> int:
 def _make_estimator() -> EstimatorNode:
     """Make the node, active unless the parameter `autostart` says otherwise or it cannot be configured yet."""
     node = EstimatorNode()
+    if not is_compiled():
+        node.get_logger().info("compiling for this machine, which takes half a minute and is done once")
+    warm_up()
     if node.settings.autostart and node.trigger_configure() == TransitionCallbackReturn.SUCCESS:
         node.trigger_activate()
     return node

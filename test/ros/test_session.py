@@ -16,10 +16,6 @@ from inertid_ros.ros.messages import stamp_message
 from inertid_ros.ros.node import EstimatorNode
 from inertid_ros.ros.session import Answered
 
-NEEDS_FORESIGHT = pytest.mark.skipif(
-    Chain.answer.__code__.co_names == (), reason="the chain does not answer waiting samples yet"
-)
-
 
 def make_output(*stamps: int) -> Output:
     """An output whose numbers are its stamps."""
@@ -105,7 +101,6 @@ def test_every_sample_is_answered_exactly_once(bench: Bench, monkeypatch: pytest
     assert {m.wrench.force.x for m in bench.received["load/wrench_predicted"]} == {0.125}, "those foreseen"
 
 
-@NEEDS_FORESIGHT
 def test_a_wrench_after_the_newest_joint_state_is_answered_at_once(bench: Bench) -> None:
     bench.start()
     bench.describe()

@@ -1,0 +1,58 @@
+"""Compiles the kernels, or loads them from the cache, before the first sample comes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.records import JointBlock, WrenchBlock
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
+
+_SAMPLES = 300
+_PERIOD = 10_000_000
+"""Nanoseconds; with as many samples that is long enough for standstill, rows and decisions."""
+
+_INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+_LIMIT = '<limit lower="-3" upper="3" velocity="3" effort="100"/>'
+_ARM = f"""
+<robot name="arm"><link name="base"/><link name="first">{_INERTIAL}</link><link name="second">{_INERTIAL}</link>
+<joint name="one" type="revolute"><parent link="base"/><child link="first"/><axis xyz="0 0 1"/>{_LIMIT}</joint>
+<joint name="two" type="revolute"><parent link="first"/><child link="second"/><axis xyz="0 1 0"/>{_LIMIT}</joint>
+</robot>
+"""
+
+
+@cache
+def warm_up() -> None:
+    """Carry some samples of a small arm through a chain of each target, one by one; does nothing the second time.
+
+    Compiled code does not depend on the robot, so this is all that has to be compiled for any other one.
+    """
+    robot = Robot.from_urdf(_ARM)
+    settings = Settings(load=LoadSettings(sensor_frame="second"), links=LinksSettings(effort_unit="newton_metre"))
+    both = replace(settings, links=replace(settings.links, source="both"))
+    chains = [
+        Chain(robot, settings, Target.LOAD),
+        Chain(robot, settings, Target.LINKS),
+        Chain(robot, both, Target.LINKS),
+    ]
+    angles = np.maximum(0.0, np.arange(_SAMPLES) - 0.8 * _SAMPLES) * 0.02
+    for index, angle in enumerate(angles.tolist(), start=1):
+        stamps = np.array([index * _PERIOD])
+        state = np.array([[np.sin(angle), np.cos(angle)]])
+        blocks = (
+            JointBlock(("one", "two"), stamps, state, state[:, ::-1].copy(), state),
+            WrenchBlock("second", stamps + _PERIOD // 2, np.ones((1, 6))),
+            WrenchBlock("base", stamps + _PERIOD // 2, np.ones((1, 6))),
+        )
+        for chain in chains:
+            for block in blocks[:2] if chain.target is Target.LOAD else blocks[::2]:
+                chain.push(block)
+                chain.process()
+                chain.answer()
+    for chain in chains:
+        chain.estimate()
