@@ -214,9 +214,14 @@ class EstimatorNode(LifecycleNode):
         estimate = session.estimate() if self._active else None
         if estimate is None:
             return
-        name = session.task.name
+        name, revision = session.task.name, session.revision
+
+        def publish_unless_obsolete(composed: Composed) -> None:
+            if session.revision == revision:
+                self._publish(composed)
+
         for index, job in enumerate(self._estimate_outputs[name].prepare(estimate, period)):
-            self._worker.submit(f"{name} {index}", job, self._publish)
+            self._worker.submit(f"{name} {index}", job, publish_unless_obsolete)
 
     def _publish_diagnostics(self) -> None:
         identification = self._identification

@@ -79,6 +79,7 @@ class Session:
         task: what is identified.
         chain: the chain, or None while the robot or the sensor's frame are missing or cannot be used.
         generation: counts the chains built.
+        revision: counts what makes earlier estimates obsolete: a new chain, a reset, another tool.
         is_warm: whether the newest chain has put out something.
         used_at: when samples were used last, or should have been: seconds of the monotonic clock.
     """
@@ -110,6 +111,7 @@ class Session:
         self._answered = Answered()
         self.chain: Chain | None = None
         self.generation = 0
+        self.revision = 0
         self.is_warm = False
         self.used_at = time.monotonic()
         self._read_tool()
@@ -175,6 +177,7 @@ class Session:
         self._usage = Usage()
         self._answered = Answered()
         self.generation += 1
+        self.revision += 1
         self.is_warm = False
 
     def _give_up(self, error: InertidError) -> None:
@@ -269,6 +272,7 @@ class Session:
     def reset(self) -> None:
         """Forget all that was learned; a tool stays."""
         self._require_chain().reset()
+        self.revision += 1
         self._usage = Usage()
 
     def capture_tool(self) -> tuple[Path, tuple[str, ...]]:
@@ -278,6 +282,7 @@ class Session:
             the path it was written to, and the names of the parameters that are not known yet.
         """
         tool = self._tool = self._require_chain().capture_tool()
+        self.revision += 1
         try:
             path = save_tool(self._settings, self._source.text, tool, self._usage)
         except FileAccessError as error:
@@ -289,6 +294,7 @@ class Session:
     def clear_tool(self) -> None:
         """Subtract no tool any more."""
         self._tool = None
+        self.revision += 1
         self._health.end("tool", "unusable_tool")
         if self.chain is not None:
             self.chain.tool = None

@@ -142,7 +142,9 @@ def test_publish_loops_until_it_is_interrupted(listener: Listener, tmp_path: Pat
     assert process.returncode == 0
     assert "Traceback" not in errors
     assert "published" in errors
-    assert listener.wrenches[: 2 * COUNT] == written * 2
+    # On a busy machine the listener may be found only after the first messages.
+    first = written.index(listener.wrenches[0])
+    assert listener.wrenches[: 2 * COUNT] == (written * 3)[first : first + 2 * COUNT]
 
 
 def test_publish_keeps_the_description_for_those_who_come_late(listener: Listener, tmp_path: Path) -> None:
