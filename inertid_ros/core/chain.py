@@ -8,7 +8,7 @@ in blocks: rows are taken and decisions made once in a decision interval of stam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from inertid_ros.core.diagnosis import Health, HealthItem
 from inertid_ros.core.equations.equation import Source
@@ -175,7 +175,12 @@ class Chain:
 
     def estimate(self) -> LoadEstimate | LinksEstimate | None:
         """All that is known by now, changing nothing; None while it is not known which joints the arm has."""
-        return None if self._task is None else self._task.estimate(self._stamp, self._paused)
+        prepared = self.prepare_estimate()
+        return None if prepared is None else prepared()
+
+    def prepare_estimate(self) -> Callable[[], LoadEstimate | LinksEstimate] | None:
+        """What gives the same in any thread, while the chain goes on: a copy of what is known now, not judged yet."""
+        return None if self._task is None else self._task.prepare_estimate(self._stamp, self._paused)
 
     def freeze(self, values: FloatArray) -> None:
         """Predict with these unknowns (U,) and learn nothing from now on; the arm must be known."""

@@ -22,9 +22,11 @@ config: Any = numba_config
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _KERNELS = (
+    "checks/effort_convention.py",
     "checks/wrench_convention.py",
     "equations/signals.py",
     "estimation/folding.py",
+    "input/efforts.py",
     "input/interpolation.py",
     "robot/tree.py",
     "rows/advance.py",

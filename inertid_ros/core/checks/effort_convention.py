@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from inertid_ros.core.compiled import compiled
 from inertid_ros.core.diagnosis import Finding
-from inertid_ros.core.records import BoolArray, FloatArray
+from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.arm import ArmModel
 
 _SPREAD = 0.5
@@ -25,6 +26,21 @@ _FOLLOWS = 0.8
 _FOLLOWS_ROUGHLY = 0.5
 
 
+@compiled
+def sum_up(gravity: FloatArray, efforts: FloatArray, bad: FloatArray, sums: FloatArray) -> None:
+    """Add 1, gravity, effort, their squares and their product to the sums (6, n) of each joint that is usable."""
+    for joint in range(len(gravity)):
+        if bad[joint] != 0.0:
+            continue
+        g, effort = gravity[joint], efforts[joint]
+        sums[0, joint] += 1.0
+        sums[1, joint] += g
+        sums[2, joint] += effort
+        sums[3, joint] += g * g
+        sums[4, joint] += g * effort
+        sums[5, joint] += effort * effort
+
+
 class EffortCheck:
     """Sums up efforts and gravity of each joint."""
 
@@ -34,11 +50,9 @@ class EffortCheck:
         self._data = arm.model.createData()
         self._sums = np.zeros((6, len(arm.joint_names)))
 
-    def take(self, positions: FloatArray, efforts: FloatArray, usable: BoolArray) -> None:
-        """Take positions, efforts and whether these are usable, (n,) each."""
-        gravity = pin.computeGeneralizedGravity(self._arm.model, self._data, positions)
-        ones = np.ones_like(gravity)
-        self._sums += usable * np.array([ones, gravity, efforts, gravity**2, gravity * efforts, efforts**2])
+    def take(self, positions: FloatArray, efforts: FloatArray, bad: FloatArray) -> None:
+        """Take positions, efforts, and 1 where these are not usable, (n,) each."""
+        sum_up(pin.computeGeneralizedGravity(self._arm.model, self._data, positions), efforts, bad, self._sums)
 
     def findings(self) -> tuple[Finding, ...]:
         """What the efforts seem to be, if not what they should be."""

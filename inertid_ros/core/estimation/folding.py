@@ -176,7 +176,8 @@ def fold_channels(
     noise: FloatArray,
     floors: FloatArray,
     sums: FloatArray,
-) -> None:
+    block: float,
+) -> bool:
     """Fold a row [A, y] (K, U + 1) into the information of each channel on its own, where it is usable.
 
     Args:
@@ -189,10 +190,14 @@ def fold_channels(
         inverse: (U, U) square root of its covariance, upper triangular.
         noise: (K,) variances of the channels' rows, 0 where not known.
         floors: (K,) smallest standard deviations.
-        sums: (K, 7) rows, squares and sum of what was measured, and sum, squares and count of the innovations in the
-            present block; the last is the innovation.
+        sums: (K, 6) rows, squares and sum of what was measured, and sum, squares and count of the innovations in the
+            present block.
+        block: innovations in a block.
+
+    Returns:
+        Whether a channel's block is full.
     """
-    unknowns = len(values)
+    unknowns, is_full = len(values), False
     for k in range(len(row)):
         if usable[k] == 0.0:
             continue
@@ -221,6 +226,8 @@ def fold_channels(
         sums[k, 3] += innovation
         sums[k, 4] += innovation**2
         sums[k, 5] += 1.0
+        is_full |= sums[k, 5] >= block
+    return is_full
 
 
 LEVER = 0.15

@@ -13,6 +13,7 @@ same from row to row.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -103,7 +104,7 @@ class ReweightedEstimator:
         """Forget all data."""
         channels = len(self._used)
         self._matrices: FloatArray = np.zeros(int(self._offsets[-1, 0]))
-        self._sums: FloatArray = np.zeros((channels, 7))
+        self._sums: FloatArray = np.zeros((channels, 6))
         self._long, self._short, self._blocks = np.zeros((3, channels))
         self._variances: FloatArray = np.full(channels, np.inf)
         self._noise: FloatArray = np.zeros(channels)
@@ -122,7 +123,7 @@ class ReweightedEstimator:
 
     def take(self, row: FloatArray, usable: FloatArray) -> None:
         """Fold in a row [A, y] (K, U + 1) of those channels that are usable (K,)."""
-        fold_channels(
+        is_full = fold_channels(
             self._matrices,
             self._offsets,
             self._all_used,
@@ -133,8 +134,9 @@ class ReweightedEstimator:
             self._noise,
             self._floors,
             self._sums,
+            BLOCK,
         )
-        if self._sums[:, 5].max() >= BLOCK:
+        if is_full:
             self._end_blocks()
 
     def _end_blocks(self) -> None:
@@ -215,6 +217,12 @@ class ReweightedEstimator:
         self._long = self._long + other._long
         self._short = self._short + other._short
         self._blocks = self._blocks + other._blocks
+
+    def copy(self) -> ReweightedEstimator:
+        """An independent copy."""
+        other = self.like()
+        other.__dict__.update({name: copy.copy(value) for name, value in self.__dict__.items()})
+        return other
 
     def like(self) -> ReweightedEstimator:
         """One with the same prior and no data."""

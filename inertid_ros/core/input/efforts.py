@@ -4,11 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 
+from inertid_ros.core.compiled import compiled
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.records import BoolArray, FloatArray, JointBlock
+from inertid_ros.core.input.joint_stream import MAX_GAP
+from inertid_ros.core.input.sample_buffer import SampleBuffer
+from inertid_ros.core.input.timestamps import StampCheck
+from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock
 from inertid_ros.core.robot.arm import ArmModel
 
 _AT_LIMIT = 1e-3
+"""Part of its limit by which an effort may miss it and still be saturated: rounding of drivers."""
+
+
+@compiled
+def take_efforts(
+    efforts: FloatArray,
+    taken: IntArray,
+    constants: FloatArray,
+    below: FloatArray,
+    readings: FloatArray,
+    held: FloatArray,
+) -> bool:
+    """Write efforts in newton metres (N, n) into readings, and hold the last; returns whether all are good."""
+    for k in range(len(efforts)):
+        for joint in range(len(taken)):
+            value = efforts[k, taken[joint]] * constants[joint]
+            if not abs(value) < below[joint]:
+                return False
+            readings[k, joint] = value
+    for joint in range(len(taken)):
+        held[joint] = readings[len(efforts) - 1, joint]
+    return True
 
 
 class EffortInput:
@@ -20,8 +46,7 @@ class EffortInput:
         self._constants = constants
         self._health = health
         self._n = len(arm.joint_names)
-        self._below: list[float] = ((1.0 - _AT_LIMIT) * arm.effort_limits).tolist()
-        self._as_they_are = False
+        self._below = (1.0 - _AT_LIMIT) * arm.effort_limits
         self._names: tuple[str, ...] = ()
         self._joints: tuple[int, ...] = ()
         self._given, self._taken = np.empty((2, 0), dtype=np.int64)
@@ -45,12 +70,11 @@ class EffortInput:
         if not len(self._given):
             return None
         if len(self._given) == self._n:
-            values = efforts if self._as_they_are else efforts[:, self._taken] * self._constants
-            if self._are_all_good(values):
-                return self._joints, self._take_all(values)
-        else:
-            values = np.full((len(stamps), self._n), np.nan)
-            values[:, self._given] = efforts[:, self._taken] * self._constants[self._given]
+            readings = np.zeros((len(stamps), 2 * self._n))
+            if take_efforts(efforts, self._taken, self._constants, self._below, readings, self._held):
+                return self._joints, readings
+        values = np.full((len(stamps), self._n), np.nan)
+        values[:, self._given] = efforts[:, self._taken] * self._constants[self._given]
         return self._joints, self._mark(values, int(stamps[-1]))
 
     def _find_columns(self, names: tuple[str, ...]) -> None:
@@ -59,20 +83,6 @@ class EffortInput:
         self._given = np.array([place for place, joint in enumerate(joints) if joint in names], dtype=np.int64)
         self._taken = np.array([names.index(joints[place]) for place in self._given], dtype=np.int64)
         self._joints = tuple(self._given.tolist())
-        self._as_they_are = names == joints and bool((self._constants == 1.0).all())
-
-    def _are_all_good(self, values: FloatArray) -> bool:
-        """Whether all are finite and below their limits."""
-        if len(values) == 1:
-            return all(-limit < value < limit for value, limit in zip(values[0].tolist(), self._below, strict=True))
-        return bool((np.abs(values).max(axis=0) < self._below).all())
-
-    def _take_all(self, values: FloatArray) -> FloatArray:
-        """All are good."""
-        readings = np.zeros((len(values), 2 * self._n))
-        readings[:, : self._n] = values
-        self._held = values[-1]
-        return readings
 
     def _mark(self, values: FloatArray, stamp: int) -> FloatArray:
         missing = ~np.isfinite(values)
@@ -100,3 +110,62 @@ class EffortInput:
             values = np.take_along_axis(values, latest, axis=0)[1:]
         self._held = values[-1].copy()
         return values
+
+
+_SILENT = 1.0
+"""A publisher that is this much [s] behind the others has fallen silent."""
+
+
+class EffortStreams:
+    """One time line of efforts for each publisher, told apart by the joints it gives."""
+
+    def __init__(self, count: int, delay: float) -> None:
+        """Make room for some number of joints, n, whose efforts are late by a delay [s]."""
+        self._n = count
+        self._delay = delay
+        self._streams: dict[tuple[int, ...], tuple[StampCheck, SampleBuffer]] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no publisher."""
+        return not self._streams
+
+    @property
+    def newest(self) -> float:
+        """Time up to which the efforts of all publishers that still publish can be read [s]; -inf before the first."""
+        ends = [samples.newest for _, samples in self._streams.values()]
+        return min((end for end in ends if end > max(ends) - _SILENT), default=-np.inf)
+
+    def push(self, joints: tuple[int, ...], stamps: IntArray, origin: int, readings: FloatArray) -> None:
+        """Take readings (N, 2 n), efforts and marks of those not to be believed, of a publisher of some joints.
+
+        What is wrong with the stamps has been reported for the positions of the same messages; here such samples are
+        only left out.
+        """
+        check, samples = self._streams.get(joints) or (StampCheck("effort", Health()), SampleBuffer(2 * self._n))
+        good, restart = check.check(stamps)
+        if restart is not None:
+            samples = SampleBuffer(2 * self._n)
+        if good is not None:
+            stamps, readings = stamps[good[restart:]], readings[good[restart:]]
+        if len(stamps):
+            samples.append((stamps - origin) * 1e-9 - self._delay, readings)
+        self._streams[joints] = check, samples
+
+    def read(self, times: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Efforts (N, n) at (N,) times, and whether they are there and to be believed (N, n)."""
+        efforts, usable = np.zeros((len(times), self._n)), np.zeros((len(times), self._n), dtype=bool)
+        for joints, (_, samples) in self._streams.items():
+            if not len(samples.times):
+                continue
+            within = np.clip(times, samples.times[0], samples.newest)
+            readings, width = np.empty((len(times), 1 + 2 * self._n)), np.zeros(len(times))
+            readings[:, 0] = within
+            samples.read(np.arange(1, 1 + 2 * self._n), readings, width)
+            samples.forget_before(times.item(-1))
+            near = (width <= MAX_GAP) & (within == times)
+            for joint in joints:
+                good = near & (readings[:, 1 + self._n + joint] == 0.0)
+                efforts[good, joint] = readings[good, 1 + joint]
+                usable[:, joint] |= good
+        return efforts, usable

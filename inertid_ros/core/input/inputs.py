@@ -9,8 +9,7 @@ import numpy as np
 
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.equations.equation import WRENCH_NAMES, Source
-from inertid_ros.core.input.effort_streams import EffortStreams
-from inertid_ros.core.input.efforts import EffortInput
+from inertid_ros.core.input.efforts import EffortInput, EffortStreams
 from inertid_ros.core.input.joint_names import JointNames
 from inertid_ros.core.input.synchroniser import Segment, Synchroniser
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock

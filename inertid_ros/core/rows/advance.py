@@ -18,7 +18,8 @@ P + h²/12 d²P/dt² is given in the place of P.
 
 Predictions need d/dt P x now. After F_d, a = d (P - F_d P) x is late by 1/d. It goes through two more filters F_q with
 q = l + 2 d; with b = F_q a and c = F_q b, b + (1 + q/d) (b - c) makes good for the delay of both and lets far less
-noise of the velocities through than a does. R is taken as it is.
+noise of the velocities through than a does. R is taken as it is. The motion goes on whatever the readings do: filters
+of predictions are not restarted with those of the rows, only after a gap.
 """
 
 from __future__ import annotations
@@ -148,8 +149,9 @@ def take_sample(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, sample
     step = 0.0 if is_new else time - m[clock + 1]
     if of[MONITORS]:
         monitor_motion(x, at, m, of, step, is_new)
-    method = of[METHOD]
-    filter_momenta(x, at, m, of, step, is_new, method == FILTERED)
+    method, is_after_gap = of[METHOD], m[clock] == GAP
+    m[clock + 5] = 0.0 if is_after_gap else time - m[clock + 1]
+    filter_momenta(x, at, m, of, step, is_new, is_after_gap, method == FILTERED)
     if method == FILTERED:
         filter_all(x, at, m, of, step, is_new, samples, index)
     elif method == DIFFERENTIATED:
@@ -164,10 +166,10 @@ def take_sample(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, sample
     for channel in range(k):
         if sample[1 + 2 * n + k + channel] != 0.0:
             m[bad + channel] = time
-        if is_new:
+        if is_after_gap:
             for place in range(3):
                 m[of[PREDICTION] + 3 * channel + place] = 0.0
-    m[clock + 4] = 1.0 if m[clock] == GAP else 0.0
+    m[clock + 4] = 1.0 if is_after_gap else 0.0
     m[clock], m[clock + 1], m[clock + 2] = 0.0, time, step
 
 
@@ -201,26 +203,34 @@ def find_gain(cutoff: float, step: float) -> float:
 
 @compiled
 def filter_momenta(
-    x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, step: float, is_new: bool, is_filtered: bool
+    x: FloatArray,
+    at: IntArray,
+    m: FloatArray,
+    of: IntArray,
+    step: float,
+    is_new: bool,
+    is_after_gap: bool,
+    is_filtered: bool,
 ) -> None:
-    """F_d P for predictions and rows, and F_l P and F_d F_l P for rows of the filtered method."""
+    """F_d P for predictions, and F_l P, F_d F_l P and F_d P for rows of the filtered method."""
     first, second = find_gain(m[of[CUTOFFS]], step), find_gain(m[of[CUTOFFS] + 1], step)
-    first_decay, second_decay = 1.0 - 2.0 * first, 1.0 - 2.0 * second
+    gain = find_gain(m[of[CUTOFFS] + 1], m[of[CLOCK] + 5])
+    first_decay, second_decay, decay = 1.0 - 2.0 * first, 1.0 - 2.0 * second, 1.0 - 2.0 * gain
     momentum, place = at[MOMENTUM], of[FILTERED_MOMENTUM]
     for index in range(of[MOMENTA]):
         u = x[momentum + index]
+        both = u + m[place]
+        m[place + 4] = u if is_after_gap else decay * m[place + 4] + gain * both
         if is_new:
-            m[place] = m[place + 1] = m[place + 2] = m[place + 3] = u
-        else:
-            both = u + m[place]
-            if is_filtered:
-                before = m[place + 1]
-                y = first_decay * before + first * both
-                m[place + 2] = second_decay * m[place + 2] + second * (y + before)
-                m[place + 1] = y
+            m[place + 1] = m[place + 2] = m[place + 3] = u
+        elif is_filtered:
+            before = m[place + 1]
+            y = first_decay * before + first * both
+            m[place + 2] = second_decay * m[place + 2] + second * (y + before)
             m[place + 3] = second_decay * m[place + 3] + second * both
-            m[place] = u
-        place += 4
+            m[place + 1] = y
+        m[place] = u
+        place += 5
 
 
 @compiled
@@ -375,7 +385,7 @@ def make_filtered_row(m: FloatArray, of: IntArray) -> None:
     for number in range(of[SIGNALS]):
         m[row + number] = m[of[FILTERED_REST] + 3 * number + 2]
     for number in range(of[MOMENTA]):
-        m[row + number] += cutoff * (m[momenta + 4 * number + 3] - m[momenta + 4 * number + 2])
+        m[row + number] += cutoff * (m[momenta + 5 * number + 3] - m[momenta + 5 * number + 2])
     for number in range(of[CHANNELS]):
         m[of[ROW_READINGS] + number] = m[of[FILTERED_READINGS] + 3 * number + 2]
     for number in range(MOTION):
@@ -458,8 +468,8 @@ def predict(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, predicted:
         weight = m[of[WEIGHTS] + entry]
         predicted[index, channel] += weight * x[rest + signal]
         if signal < of[MOMENTA]:
-            m[of[SLOPES] + channel] += weight * (m[momenta + 4 * signal] - m[momenta + 4 * signal + 3])
-    gain = find_gain(m[of[CUTOFFS] + 2], m[of[CLOCK] + 2])
+            m[of[SLOPES] + channel] += weight * (m[momenta + 5 * signal] - m[momenta + 5 * signal + 4])
+    gain = find_gain(m[of[CUTOFFS] + 2], m[of[CLOCK] + 5])
     for channel in range(k):
         place = of[PREDICTION] + 3 * channel
         filter_twice(m, place, m[of[CUTOFFS] + 1] * m[of[SLOPES] + channel], gain, gain)
@@ -472,13 +482,19 @@ def foresee(
 ) -> None:
     """Predict samples (N, 1 + 2 n) after the last one, each on its own, and change nothing that is remembered."""
     n, k, prediction = of[JOINTS], of[CHANNELS], of[PREDICTION]
-    is_new = m[of[CLOCK]] != 0.0
+    is_new = m[of[CLOCK]] == GAP
     kept = m[prediction : prediction + 3 * k].copy()
     for index in range(len(samples)):
         step = 0.0 if is_new else samples[index, 0] - m[of[CLOCK] + 1]
         second, gain = find_gain(m[of[CUTOFFS] + 1], step), find_gain(m[of[CUTOFFS] + 2], step)
         v = samples[index, 1 + n : 1 + 2 * n]
         compute_signals(x, at, samples[index, 1 : 1 + n], v, v, False)
+        if of[MONITORS] and not is_new and m[of[CLOCK] + 2] > 0.0:
+            ratio = step / m[of[CLOCK] + 2]
+            for i in range(6):
+                last, earlier = m[of[TWISTS] + 6 + i], m[of[TWISTS] + i]
+                now = x[at[MOMENTUM] + i]
+                x[at[MOMENTUM] + i] = now + ((now - last) - ratio * (last - earlier)) / 12.0
         for channel in range(k):
             predicted[index, channel] = m[of[SLOPES] + channel] = 0.0
         for entry in range(of[ENTRIES]):
@@ -486,8 +502,8 @@ def foresee(
             weight = m[of[WEIGHTS] + entry]
             predicted[index, channel] += weight * x[at[REST] + signal]
             if signal < of[MOMENTA] and not is_new:
-                u, place = x[at[MOMENTUM] + signal], of[FILTERED_MOMENTUM] + 4 * signal
-                slow = (1.0 - 2.0 * second) * m[place + 3] + second * (u + m[place])
+                u, place = x[at[MOMENTUM] + signal], of[FILTERED_MOMENTUM] + 5 * signal
+                slow = (1.0 - 2.0 * second) * m[place + 4] + second * (u + m[place])
                 m[of[SLOPES] + channel] += weight * (u - slow)
         for channel in range(0 if is_new else k):
             place = prediction + 3 * channel

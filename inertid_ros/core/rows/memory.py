@@ -45,9 +45,10 @@ class Memory(NamedTuple):
         gains: (4,) of the prediction's lead, of the motion's noise (density and variance), and how far accelerations
             must stand out of it.
         spans: (2,) window of the integral method, and how long a bad sample is felt [s].
-        clock: (5,) how the next sample follows (0, RESTART or GAP), time and step of the last one [s], since when the
-            arm has stood in one pose, and whether the last sample was the first after a gap.
-        filtered_momentum: (M, 4) u, F_l u, F_d F_l u and F_d u of the last sample.
+        clock: (6,) how the next sample follows (0, RESTART or GAP), time and step of the last one [s] (0 after a
+            restart), since when the arm has stood in one pose, whether the last sample was the first after a gap, and
+            the step for predictions, which a restart does not touch.
+        filtered_momentum: (M, 5) u, F_l u, F_d F_l u and F_d u of the last sample, and F_d u for predictions.
         filtered_rest: (S, 3) u, F_l u, F_d F_l u.
         filtered_readings: (K, 3) the same of what is measured.
         filtered_motion: (3, 3) the same of the motion's noise.
@@ -117,7 +118,7 @@ def make_memory(equation: Equation, joints: int, method: int, past: int) -> tupl
     e, u = len(equation.entry_signals), len(equation.unknowns)
     integrals = s + k + MOTION
     shapes: tuple[tuple[int, ...], ...] = (
-        *((4,), (4,), (2,), (5,), (m, 4), (s, 3), (k, 3), (MOTION, 3), (2, 6), (2 * n + k + MOTION, 3)),
+        *((4,), (4,), (2,), (6,), (m, 5), (s, 3), (k, 3), (MOTION, 3), (2, 6), (2 * n + k + MOTION, 3)),
         *((2, integrals), (past, 1 + integrals + m), (k, 3), (k,), (e,), (e,), (MOTION,)),
         *((s,), (k,), (k,), (4,), (n,), (n,), (1,), (k, u + 1)),
         *((k,), (2, n), (n,), (28,), (2, n), (RUN, 6), (n,)),

@@ -6,6 +6,10 @@ carries it: what is not known of the arm makes the load uncertain by itself.
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 
 from inertid_ros.core.checks.effort_convention import EffortCheck
@@ -128,7 +132,7 @@ class ArmTask:
                 self.estimator.take(row.equations, row.usable)
             if self._check is not None:
                 efforts = sample[1 + 2 * joints + self._first_effort :]
-                self._check.take(sample[1 : 1 + joints], efforts[:joints], efforts[-joints:] == 0.0)
+                self._check.take(sample[1 : 1 + joints], efforts[:joints], efforts[-joints:])
         decision = self._test(row.equations, row.usable) if row.is_old[0] == 0.0 else Decision(False)
         if stamp // INTERVAL % INTERVALS_PER_SOLUTION == 0 and self.estimator.rows > self._solved_rows:
             self._solve(sample.item(0))
@@ -173,9 +177,9 @@ class ArmTask:
         """Readings or predictions (N, K) of samples, as the driver publishes them."""
         return self.input.restore(segment, values)
 
-    def _summarise(self, solution: WeightedSolution, stamp: int, is_paused: bool) -> Solution:
+    def _summarise(self, solution: WeightedSolution, fitted: RowFit | None, stamp: int, is_paused: bool) -> Solution:
         """What an estimate is made from."""
-        fit = self._fit or solution
+        fit = fitted or solution
         waiting = Mode.TRACKING if solution.rows.any() else Mode.WAITING
         return Solution(
             stamp=stamp,
@@ -190,9 +194,10 @@ class ArmTask:
         found = () if self._check is None else self._check.findings()
         return self._energy.findings() if not found and self._energy is not None else found
 
-    def estimate(self, stamp: int, is_paused: bool) -> LinksEstimate | LoadEstimate:
+    def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LinksEstimate | LoadEstimate]:
         """All that is known of the arm."""
-        return judge_links(self._summarise(self.estimator.solve(), stamp, is_paused), self.model, self._find())
+        estimator, found, fit = self.estimator.copy(), self._find(), copy.deepcopy(self._fit)
+        return lambda: judge_links(self._summarise(estimator.solve(), fit, stamp, is_paused), self.model, found)
 
     def freeze(self, values: FloatArray) -> None:
         """Predict with these unknowns (U,)."""
@@ -280,21 +285,22 @@ class PayloadTask(ArmTask):
         message = f"the load has changed: {masses[0]:.3f} kg before, {masses[1]:.3f} kg now"
         return Decision(False, EventKind.LOAD_CHANGED, message)
 
-    def estimate(self, stamp: int, is_paused: bool) -> LoadEstimate:
+    def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LinksEstimate | LoadEstimate]:
         """All that is known of the load."""
-        whole = self._summarise(self.estimator.solve(), stamp, is_paused)
-        solution = Solution(
-            whole.stamp, whole.mode, whole.values[-LOAD:], whole.covariance[-LOAD:, -LOAD:], whole.rows, whole.fit
-        )
-        mass, deviation = float(solution.values[0]), float(np.sqrt(solution.covariance[0, 0]))
-        found = self._find()
+        estimator, found = self.estimator.copy(), self._find()
+        return lambda: self._judge(estimator.solve(), found, stamp, is_paused)
+
+    def _judge(self, solved: WeightedSolution, found: tuple[Finding, ...], stamp: int, is_paused: bool) -> LoadEstimate:
+        whole = self._summarise(solved, None, stamp, is_paused)
+        values, covariance = whole.values[-LOAD:], whole.covariance[-LOAD:, -LOAD:]
+        mass, deviation = float(values[0]), float(np.sqrt(covariance[0, 0]))
         if mass < -max(_NO_MASS, _DIFFERENT * deviation) and not found:
             message = (
                 f"the mass is {mass:.3f} kg, less than nothing: the arm of load.arm_file carried more than this one "
                 "does, or the efforts are not those of the same arm"
             )
             found = (Finding("error", "negative_mass", message),)
-        return judge_load(solution, self.frame, found)
+        return judge_load(replace(whole, values=values, covariance=covariance), self.frame, found)
 
     def reset(self) -> None:
         """Forget the load."""

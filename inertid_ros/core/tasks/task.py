@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
@@ -48,8 +49,8 @@ class Task(Protocol):
     def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:
         """Readings or predictions (N, K) of samples, as the driver publishes them."""
 
-    def estimate(self, stamp: int, is_paused: bool) -> LoadEstimate | LinksEstimate:
-        """All that is known, for samples up to a stamp; changes nothing."""
+    def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LoadEstimate | LinksEstimate]:
+        """What gives all that is known, for samples up to a stamp, in any thread; changes nothing."""
 
     def freeze(self, values: FloatArray) -> None:
         """Predict with these unknowns (U,)."""

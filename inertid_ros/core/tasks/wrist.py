@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from inertid_ros.core.checks.wrench_convention import ConventionCheck
@@ -9,7 +11,7 @@ from inertid_ros.core.checks.wrench_sign import WrenchSign, find_contradictions
 from inertid_ros.core.diagnosis import Finding, Health
 from inertid_ros.core.equations.load import LOAD, make_load_equation
 from inertid_ros.core.errors import NotIdentifiedError
-from inertid_ros.core.estimation.estimate import LoadEstimate, Mode, Solution, WristSensor, judge_load
+from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, Mode, Solution, WristSensor, judge_load
 from inertid_ros.core.estimation.hypothesis import Decision, HypothesisEstimator
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.inputs import Waiting, WristInput
@@ -84,11 +86,11 @@ class WristLoadTask:
         """Wrenches are in the driver's sign all along."""
         return values
 
-    def estimate(self, stamp: int, is_paused: bool) -> LoadEstimate:
+    def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LinksEstimate | LoadEstimate]:
         """All that is known of the load, with the tool subtracted."""
-        return self._judge(stamp, is_paused, self.tool)
+        return self._prepare(stamp, is_paused, self.tool)
 
-    def _judge(self, stamp: int, is_paused: bool, tool: Tool | None) -> LoadEstimate:
+    def _prepare(self, stamp: int, is_paused: bool, tool: Tool | None) -> Callable[[], LoadEstimate]:
         estimator, sign = self._estimator, self._sign.sign
         covariance = estimator.covariance()
         waiting = Mode.WAITING if estimator.rows == 0 else estimator.mode
@@ -108,7 +110,8 @@ class WristLoadTask:
             noise_calibrated=bool(self._noise[CALIBRATED]),
             variance_inflation=estimator.variance_inflation,
         )
-        return judge_load(solution, self.frame, self._find(covariance), tool, sensor)
+        found = self._find(covariance)
+        return lambda: judge_load(solution, self.frame, found, tool, sensor)
 
     def _find(self, covariance: FloatArray) -> tuple[Finding, ...]:
         found = find_contradictions(self._estimator.values, covariance, self._sign.sign, self._gravity)
@@ -124,7 +127,7 @@ class WristLoadTask:
         if is_paused or self._estimator.mode is not Mode.TRACKING:
             state = "learning is paused" if is_paused else "the wrench is inconsistent with what is known (contact)"
             raise NotIdentifiedError(f"a tool cannot be captured while {state}: try again when that is over")
-        carried = self._judge(0, False, None)
+        carried = self._prepare(0, False, None)()
         unknown = [
             name
             for name, state in zip(("mass", "mcx", "mcy", "mcz"), carried.states, strict=False)
