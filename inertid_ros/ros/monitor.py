@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -158,11 +158,18 @@ class Monitor:
         """Start to count again: the node was not listening."""
         self._inputs = InputMonitor(self.health, now)
 
-    def look(self, identification: Identification, withheld: int, now: float) -> Situation:
+    def look(
+        self,
+        identification: Identification,
+        estimates: Sequence[LoadEstimate | LinksEstimate | None],
+        withheld: int,
+        now: float,
+    ) -> Situation:
         """Return the situation at this moment, and log what is new in it.
 
         Args:
             identification: what is identified.
+            estimates: what is known in each of its sessions.
             withheld: how many wrenches and efforts were not published because they were not finite.
             now: seconds of the monotonic clock.
         """
@@ -175,7 +182,10 @@ class Monitor:
         if withheld > self._withheld:
             self.health.report("output", "withheld", count=withheld - self._withheld)
         self._withheld = withheld
-        tasks = tuple(TaskStatus(one.task.name, one.estimate(), now - one.used_at) for one in sessions)
+        tasks = tuple(
+            TaskStatus(session.task.name, estimate, now - session.used_at)
+            for session, estimate in zip(sessions, estimates, strict=True)
+        )
         items = merge_items(identification.health + self.health.items())
         issues, begun, ended = self._issues.look(items, now, self.health.over)
         self._log_issues(begun, ended)

@@ -34,7 +34,7 @@ from inertid_ros.ros.runtime import (
     refuse_wrong_transitions,
 )
 from inertid_ros.ros.services import Services
-from inertid_ros.ros.session import Session
+from inertid_ros.ros.session import Judged, Session
 from inertid_ros.ros.worker import Worker
 
 DIAGNOSTICS_PERIOD = 1.0
@@ -208,11 +208,11 @@ class EstimatorNode(LifecycleNode):
             if self.context.ok():
                 raise
 
-    # All else is composed by the worker from what is known at the moment, and published when it is ready
+    # All else is judged and composed by the worker, from a copy of what is known at the moment
 
     def _publish_estimate(self, session: Session, period: float) -> None:
-        estimate = session.estimate() if self._active else None
-        if estimate is None:
+        prepared = session.prepare_estimate() if self._active else None
+        if prepared is None:
             return
         name, revision = session.task.name, session.revision
 
@@ -220,21 +220,35 @@ class EstimatorNode(LifecycleNode):
             if session.revision == revision:
                 self._publish(composed)
 
-        for index, job in enumerate(self._estimate_outputs[name].prepare(estimate, period)):
-            self._worker.submit(f"{name} {index}", job, publish_unless_obsolete)
+        def compose(judged: Judged) -> None:
+            estimate = session.accept_estimate(judged) if session.revision == revision else None
+            if estimate is not None:
+                for index, job in enumerate(self._estimate_outputs[name].prepare(estimate, period)):
+                    self._worker.submit(f"{name} {index}", job, publish_unless_obsolete)
+
+        self._worker.submit(name, prepared, compose)
 
     def _publish_diagnostics(self) -> None:
         identification = self._identification
         if not self._active or identification is None:
             return
-        withheld = sum(outputs.withheld for outputs in self._sample_outputs.values())
-        situation = self._monitor.look(identification, withheld, time.monotonic())
-        self._worker.submit("diagnostics", partial(self._compose_diagnostics, situation), self._publish)
+        prepared = [session.prepare_estimate() for session in identification.sessions]
+        judge = partial(_judge_all, prepared)
+        self._worker.submit("situation", judge, partial(self._look, identification))
         if identification.is_warm and self._frozen != identification.generation:
             # What lives now lives as long as the chain: a later collection need not look at it (20 ms against 0.01 ms).
             self._frozen = identification.generation
             gc.collect()
             gc.freeze()
+
+    def _look(self, identification: Identification, judged: Sequence[Judged | None]) -> None:
+        estimates = [
+            None if one is None else session.accept_estimate(one)
+            for session, one in zip(identification.sessions, judged, strict=True)
+        ]
+        withheld = sum(outputs.withheld for outputs in self._sample_outputs.values())
+        situation = self._monitor.look(identification, estimates, withheld, time.monotonic())
+        self._worker.submit("diagnostics", partial(self._compose_diagnostics, situation), self._publish)
 
     def _compose_diagnostics(self, situation: Situation) -> Composed:
         name = self.get_fully_qualified_name().lstrip("/")
@@ -250,3 +264,7 @@ class EstimatorNode(LifecycleNode):
         else:
             self.get_logger().error(f"internal error:\n{''.join(traceback.format_exception(error))}")
             self._monitor.health.report("output", "internal_error", f"{type(error).__name__}: {error}")
+
+
+def _judge_all(prepared: Sequence[Callable[[], Judged] | None]) -> list[Judged | None]:
+    return [None if judge is None else judge() for judge in prepared]

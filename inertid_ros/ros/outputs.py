@@ -71,6 +71,54 @@ class Publishers:
         return publisher
 
 
+class Answered:
+    """Which samples were answered, each of them once: on arrival where the chain can, else when it is processed."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._processed = -1
+        self._newest = -1
+
+    def select_processed(self, output: Output) -> Output | None:
+        """Those of the processed samples, in order of their stamps, that were not answered while they were waiting.
+
+        Stamps that do not grow mean that time was set back: what was answered before counts no more.
+        """
+        stamps: list[int] = output.stamps.tolist()
+        first = len(stamps)
+        for index, stamp in enumerate(stamps):
+            if stamp <= self._processed:
+                self._newest = -1
+            if stamp > self._newest:
+                self._newest = stamp
+                first = min(first, index)
+            self._processed = stamp
+        return _select(output, first)
+
+    def select_waiting(self, output: Output) -> Output | None:
+        """Those of the waiting samples that were not answered before; again, time may have been set back."""
+        newest = output.stamps.item(-1)
+        if newest < self._newest:
+            self._processed = self._newest = -1
+        first = int(np.searchsorted(output.stamps, self._newest, side="right"))
+        self._newest = newest
+        return _select(output, first)
+
+
+def _select(output: Output, first: int) -> Output | None:
+    """The samples of an output from one on; None for no samples."""
+    if first == 0:
+        return output
+    if first == len(output.stamps):
+        return None
+    return output._replace(
+        stamps=output.stamps[first:],
+        measured=output.measured[first:],
+        predicted=output.predicted[first:],
+        usable=output.usable[first:],
+    )
+
+
 class SampleOutputs:
     """Predicted and residual wrenches and efforts of one task: a message for each sample, at its stamp.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,56 +22,19 @@ from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import read_tool
 from inertid_ros.ros.description_source import SOURCE, DescriptionSource
 from inertid_ros.ros.health import NodeHealth
+from inertid_ros.ros.outputs import Answered
 from inertid_ros.ros.saving import Usage, save_links, save_load, save_tool
 from inertid_ros.ros.task import Task
 
-
-class Answered:
-    """Which samples were answered, each of them once: on arrival where the chain can, else when it is processed."""
-
-    def __init__(self) -> None:
-        """Start with none."""
-        self._processed = -1
-        self._newest = -1
-
-    def select_processed(self, output: Output) -> Output | None:
-        """Those of the processed samples, in order of their stamps, that were not answered while they were waiting.
-
-        Stamps that do not grow mean that time was set back: what was answered before counts no more.
-        """
-        stamps: list[int] = output.stamps.tolist()
-        first = len(stamps)
-        for index, stamp in enumerate(stamps):
-            if stamp <= self._processed:
-                self._newest = -1
-            if stamp > self._newest:
-                self._newest = stamp
-                first = min(first, index)
-            self._processed = stamp
-        return _select(output, first)
-
-    def select_waiting(self, output: Output) -> Output | None:
-        """Those of the waiting samples that were not answered before; again, time may have been set back."""
-        newest = output.stamps.item(-1)
-        if newest < self._newest:
-            self._processed = self._newest = -1
-        first = int(np.searchsorted(output.stamps, self._newest, side="right"))
-        self._newest = newest
-        return _select(output, first)
+Judged = LoadEstimate | LinksEstimate | Exception
+"""An estimate, or why judging it failed."""
 
 
-def _select(output: Output, first: int) -> Output | None:
-    """The samples of an output from one on; None for no samples."""
-    if first == 0:
-        return output
-    if first == len(output.stamps):
-        return None
-    return output._replace(
-        stamps=output.stamps[first:],
-        measured=output.measured[first:],
-        predicted=output.predicted[first:],
-        usable=output.usable[first:],
-    )
+def _judge(prepared: Callable[[], LoadEstimate | LinksEstimate]) -> Judged:
+    try:
+        return prepared()
+    except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
+        return error
 
 
 class Session:
@@ -186,7 +151,8 @@ class Session:
         self._health.begin(SOURCE, self.task.unusable, str(error))
 
     def _report_bug(self, error: Exception) -> None:
-        self._logger.error(f"internal error, the identification is restarted:\n{traceback.format_exc()}")
+        trace = "".join(traceback.format_exception(error))
+        self._logger.error(f"internal error, the identification is restarted:\n{trace}")
         self._health.report("output", "internal_error", f"{type(error).__name__}: {error}")
 
     def _read_tool(self) -> None:
@@ -246,20 +212,26 @@ class Session:
             answers.append(self._answered.select_waiting(waiting))
         return [answer for answer in answers if answer is not None]
 
-    def estimate(self) -> LoadEstimate | LinksEstimate | None:
-        """Return what is known; None where there is nothing to publish."""
-        if self.chain is None:
-            return None
-        try:
-            estimate = self.chain.estimate()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
-            self._report_bug(error)
+    def prepare_estimate(self) -> Callable[[], Judged] | None:
+        """Return what judges what is known now, in any thread, for `accept_estimate`; None where there is no chain."""
+        prepared = None if self.chain is None else self.chain.prepare_estimate()
+        return None if prepared is None else partial(_judge, prepared)
+
+    def accept_estimate(self, judged: Judged) -> LoadEstimate | LinksEstimate | None:
+        """Return an estimate that was judged, or report why there is none to publish."""
+        if isinstance(judged, Exception):
+            self._report_bug(judged)
             self.rebuild()
             return None
-        if estimate is None or estimate.is_finite:
-            return estimate
+        if judged.is_finite:
+            return judged
         self._health.report("output", "withheld", f"the estimate of the {self.task.name}")
         return None
+
+    def estimate(self) -> LoadEstimate | LinksEstimate | None:
+        """Judge what is known at once, which takes some milliseconds; None where there is nothing to publish."""
+        prepared = self.prepare_estimate()
+        return None if prepared is None else self.accept_estimate(prepared())
 
     # Commands; each raises an InertidError that says why it could not be done
 

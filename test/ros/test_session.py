@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
@@ -14,7 +17,7 @@ from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.records import JointBlock, Output, RowOutput, WrenchBlock
 from inertid_ros.ros.messages import stamp_message
 from inertid_ros.ros.node import EstimatorNode
-from inertid_ros.ros.session import Answered
+from inertid_ros.ros.outputs import Answered
 
 
 def make_output(*stamps: int) -> Output:
@@ -148,13 +151,36 @@ def test_a_bug_in_the_chain_is_reported_and_survived(
 
 
 class LyingChain(Chain):
-    """Its estimate is not finite."""
+    """Its estimate is not finite, or cannot be judged."""
 
-    def estimate(self) -> LoadEstimate | LinksEstimate | None:
-        estimate = super().estimate()
-        if estimate is not None:
-            estimate.values[3] = np.nan
+    failure = ""
+
+    def prepare_estimate(self) -> Callable[[], LoadEstimate | LinksEstimate] | None:
+        prepared = super().prepare_estimate()
+        return None if prepared is None else partial(self._spoil, prepared)
+
+    def _spoil(self, prepared: Callable[[], LoadEstimate | LinksEstimate]) -> LoadEstimate | LinksEstimate:
+        estimate = prepared()
+        if type(self).failure == "raises":
+            raise ZeroDivisionError("out of the blue")
+        estimate.values[3] = np.nan
         return estimate
+
+
+def test_an_estimate_that_cannot_be_judged_is_a_bug_that_is_survived(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("inertid_ros.ros.session.Chain", LyingChain)
+    monkeypatch.setattr(LyingChain, "failure", "raises")
+    bench.start()
+    bench.describe()
+    bench.feed(1.0)
+    assert bench.spin_until(lambda: "report this as a bug" in bench.status("output").message)
+    assert "out of the blue" in capfd.readouterr().err
+    assert bench.received["load/parameters"] == []
+    monkeypatch.setattr("inertid_ros.ros.session.Chain", Chain)
+    bench.feed(4.0)
+    assert bench.spin_until(lambda: bool(bench.received["load/parameters"]))
 
 
 def test_an_estimate_that_is_not_finite_is_withheld(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,8 +188,7 @@ def test_an_estimate_that_is_not_finite_is_withheld(bench: Bench, monkeypatch: p
     bench.start()
     bench.describe()
     bench.feed(1.0)
-    status = bench.status("output")
-    assert "not finite" in status.message
-    assert "the estimate of the load" in status.message
+    assert bench.spin_until(lambda: "not finite" in bench.status("output").message)
+    assert "the estimate of the load" in bench.status("output").message
     assert bench.received["load/parameters"] == []
     assert bench.received["load/wrench_predicted"], "predictions go on"

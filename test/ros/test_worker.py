@@ -15,8 +15,12 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.ros.worker import Worker
 from inertid_ros.sim.scenario import read_urdf
 
-LINKS = {"estimators": ["links"], "links__effort_unit": "newton_metre"}
+LINKS: dict[str, Any] = {"estimators": ["links"], "links__effort_unit": "newton_metre"}
 DDARM = {"robot": "ddarm", "load": "none", "motion": "paper_link_moves", "tachometer": True, "effort": True}
+
+
+def refuse(error: Exception) -> None:
+    raise error
 
 
 def test_results_are_delivered_in_the_thread_of_the_executor(bench: Bench) -> None:
@@ -54,7 +58,7 @@ def test_results_are_delivered_in_the_thread_of_the_executor(bench: Bench) -> No
 def test_a_job_of_the_same_name_is_left_out_while_one_is_under_way(bench: Bench) -> None:
     gate = threading.Event()
     results: list[str] = []
-    worker = Worker(bench.probe, pytest.fail)
+    worker = Worker(bench.probe, refuse)
     worker.submit("a", lambda: gate.wait(PATIENCE), lambda _: results.append("first"))
     worker.submit("a", lambda: None, lambda _: results.append("second"))
     worker.submit("b", lambda: None, lambda _: results.append("other"))
@@ -62,7 +66,7 @@ def test_a_job_of_the_same_name_is_left_out_while_one_is_under_way(bench: Bench)
     assert bench.spin_until(lambda: len(results) == 2)
     assert results == ["first", "other"]
     worker.close()
-    worker = Worker(bench.probe, pytest.fail)
+    worker = Worker(bench.probe, refuse)
     worker.submit("a", lambda: None, lambda _: results.append("late"))
     worker.close()
     bench.spin(0.1)
