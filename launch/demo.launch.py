@@ -8,9 +8,9 @@ from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch.action import Action
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
+from inertid_ros.ros.launching import read_arguments
 from launch import LaunchContext, LaunchDescription
 
 ARGUMENTS = [
@@ -31,7 +31,7 @@ ARGUMENTS = [
         description="Which wrench the simulated sensor measures; the estimator finds out by itself.",
     ),
     DeclareLaunchArgument(
-        "rate", default_value="200.0", description="Joint states and wrenches a second, up to 1000 [Hz]."
+        "rate", default_value="200.0", description="Joint states and wrenches per second, up to 1000 [Hz]."
     ),
     DeclareLaunchArgument("seed", default_value="0", description="Seed of the noise."),
     DeclareLaunchArgument(
@@ -51,7 +51,7 @@ def is_installed(package: str) -> bool:
 
 def make_actions(context: LaunchContext) -> list[Action]:
     """Start what is there, and say what is not."""
-    given = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in ARGUMENTS}
+    given = read_arguments(context, ARGUMENTS)
     share = Path(get_package_share_directory("inertid_ros"))
     rate = float(given["rate"])
     actions: list[Action] = [

@@ -18,7 +18,7 @@ PACKAGE = "inertid_ros"
 LAYERS = {
     "core": {"core"},
     "": set(),
-    "text": {"core", "sim", "text"},
+    "text": {"core", "text"},
     "files": {"", "bags", "core", "files", "replay", "text"},
     "messages": {"core", "messages"},
     "bags": {"bags", "core", "messages"},

@@ -33,6 +33,8 @@ BROUGHT_BY_ROSBAGS = {"backports", "compression", "lz4"}
 # Started by launch files, not imported; and the middleware that wheels do not bring by themselves.
 STARTED = {"robot_state_publisher", "rviz2"}
 MIDDLEWARE = "ros-jazzy-rmw-fastrtps-cpp"
+# Imported by what only launch files import: whoever launches has it, and there are no wheels of it.
+LAUNCHING = ROOT / "inertid_ros" / "ros" / "launching.py"
 
 # setuptools makes wheels by itself since 70.1; before, with the help of another package.
 HAS_WHEEL = find_spec("setuptools.command.bdist_wheel") is not None or find_spec("wheel") is not None
@@ -52,10 +54,11 @@ def find_data_files(source: Path) -> set[str]:
     return {path.relative_to(source).as_posix() for path in files}
 
 
-def third_party_imports(*directories: str) -> set[str]:
+def third_party_imports(*directories: str, without: Path | None = None) -> set[str]:
     """Names of all packages imported under the directories that belong neither to Python nor to this repository."""
     names: set[str] = set()
-    for path in (path for directory in directories for path in (ROOT / directory).rglob("*.py")):
+    paths = (path for directory in directories for path in (ROOT / directory).rglob("*.py"))
+    for path in (path for path in paths if path != without):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 names |= {alias.name.split(".")[0] for alias in node.names}
@@ -144,7 +147,7 @@ def test_started_programs_are_named_in_a_launch_file() -> None:
 
 
 def test_pip_requirements_are_exactly_what_is_used(requirements: dict[str, set[str]]) -> None:
-    used = third_party_imports("inertid_ros")
+    used = third_party_imports("inertid_ros", without=LAUNCHING)
     from_ros = used - set(ROSDEP_KEYS) - set(PIP_NAMES)
     assert requirements[""] == {normalise(PIP_NAMES.get(name, name)) for name in used - from_ros}
     assert requirements["jazzy"] - {MIDDLEWARE} == {normalise(f"ros-jazzy-{name}") for name in from_ros}

@@ -1,13 +1,12 @@
-"""`inertid identifiability`: what can be known of a robot's links, told from its URDF."""
+"""`inertid identifiability`: what can be identified of a robot's links, from its URDF alone."""
 
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inertid_ros.cli.replay import one_line
+from inertid_ros.cli.command import add_command, add_gravity, add_json, add_robot, finish
+from inertid_ros.core.errors import SettingError, UnsupportedJointError
 
 if TYPE_CHECKING:
     from inertid_ros.core.equations.base_parameters import BaseParameters
@@ -22,14 +21,15 @@ MEASURED = {
 
 def add_parser(commands: Any) -> None:
     """Add the command."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "identifiability",
-        help="see which parameters of the links can be identified at all",
-        description="Tell from a URDF alone which inertial parameters of the links any motion could tell, which only "
-        "in combinations, and which not at all.",
-        allow_abbrev=False,
+        run,
+        "see which parameters of the links can be identified at all",
+        "Find from a URDF alone which inertial parameters of the links some motion could identify, which only in "
+        "combinations, and which not at all.",
     )
-    parser.add_argument("urdf", type=Path, metavar="URDF", help="the robot description")
+    add_robot(parser)
     parser.add_argument("--source", choices=tuple(MEASURED), default="effort", help="what is measured (default effort)")
     parser.add_argument(
         "--joints",
@@ -38,53 +38,30 @@ def add_parser(commands: Any) -> None:
         metavar="NAME",
         help="joints that move (default all); others count as fixed, such as those of fingers",
     )
-    parser.add_argument(
-        "--gravity",
-        type=float,
-        nargs=3,
-        default=[0.0, 0.0, -9.80665],
-        metavar=("X", "Y", "Z"),
-        help="in the root frame of the URDF [m/s^2] (default 0 0 -9.80665)",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    parser.set_defaults(run=run)
+    add_gravity(parser)
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print what is identifiable; 0 if everything went well, 1 if something is wrong."""
+    from inertid_ros.core.equations.equation import Source
     from inertid_ros.core.equations.identifiability import find_identifiable
-    from inertid_ros.core.errors import InertidError
-    from inertid_ros.files.document import format_json
 
-    try:
-        arm = _read_arm(options)
-        base = find_identifiable(arm, options.source)
-    except InertidError as error:
-        sys.stderr.write(f"inertid identifiability: {one_line(error)}\n")
-        return 1
-    if options.json:
-        sys.stdout.write(format_json(_list_all(arm, base, options.source)) + "\n")
-    else:
-        _print_tables(arm, base, options.source)
-    return 0
+    arm = _read_arm(options)
+    base = find_identifiable(arm, Source(options.source))
+    return finish(options, _list_all(arm, base, options.source), lambda _: _print_tables(arm, base, options.source))
 
 
 def _read_arm(options: argparse.Namespace) -> ArmModel:
     import numpy as np
 
-    from inertid_ros.core.errors import FileAccessError, SettingError, UnsupportedJointError
     from inertid_ros.core.robot.arm import ArmModel
     from inertid_ros.core.robot.robot import Robot
+    from inertid_ros.files.urdf import UrdfFile
 
     if not np.all(np.isfinite(options.gravity)):
         raise SettingError("--gravity", options.gravity, "three finite numbers")
-    try:
-        text = options.urdf.expanduser().read_text(encoding="utf-8")
-    except OSError as error:
-        raise FileAccessError(f"'{options.urdf}' cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise FileAccessError(f"'{options.urdf}' is not text, and no URDF") from None
-    robot = Robot.from_urdf(text)
+    robot = Robot.from_urdf(UrdfFile.read(options.urdf).text)
     try:
         return ArmModel.of(robot, np.array(options.gravity), options.joints)
     except UnsupportedJointError as error:
@@ -115,7 +92,7 @@ def _list_all(arm: ArmModel, base: BaseParameters, source: str) -> dict[str, Any
 
 
 def _print_tables(arm: ArmModel, base: BaseParameters, source: str) -> None:
-    from inertid_ros.cli.table_console import make_console
+    from inertid_ros.cli.console import make_console
 
     console = make_console(highlight=False, markup=False)
     together = base.rank - len(base.alone)

@@ -1,45 +1,72 @@
-"""`inertid`: the nodes, the demonstration and the parameters, for machines with and without the `ros2` command."""
+"""`inertid`: the nodes, the demonstrations and the offline tools, for machines with and without the `ros2` command."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from inertid_ros import __version__
 from inertid_ros.cli import excite, export_urdf, identifiability, plot, publish, reactions, replay, validate, weigh
+from inertid_ros.cli.command import OK, add_command, run_command
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     parser = argparse.ArgumentParser(
         prog="inertid",
-        description="Identify what a robot carries and what its arm is made of, live and from bags.",
+        description="Identify what a robot carries and the inertial parameters of its arm, live and from bags.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    node = commands.add_parser(
+    _add_nodes(commands)
+    _add_demo(commands)
+    _add_params(commands)
+    for module in (replay, validate, export_urdf, plot, excite, identifiability, reactions, weigh, publish):
+        module.add_parser(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    parser = make_parser()
+    options, rest = parser.parse_known_args(arguments)
+    if rest and not ("ros_arguments" in options and rest[0] == "--ros-args"):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    options.ros_arguments = rest
+    return run_command(options)
+
+
+def _add_nodes(commands: Any) -> None:
+    node = add_command(
+        commands,
         "node",
-        help="run the estimator beside a driver",
-        description="Run the ROS 2 node `inertid` (the same as `ros2 run inertid_ros estimator`). "
-        "ROS arguments follow, such as: --ros-args --params-file my_arm.yaml -r wrench:=/ft_sensor/wrench",
-        allow_abbrev=False,
+        _run_estimator,
+        "run the estimator beside a driver",
+        "Run the ROS 2 node `inertid` (the same as `ros2 run inertid_ros estimator`). ROS arguments follow, such as: "
+        "--ros-args --params-file my_arm.yaml -r wrench:=/ft_sensor/wrench",
     )
-    driver = commands.add_parser(
+    driver = add_command(
+        commands,
         "driver",
-        help="run the simulated driver",
-        description="Run the ROS 2 node `simulated_driver`, which stands in for a robot. ROS arguments follow.",
-        allow_abbrev=False,
+        _run_driver,
+        "run the simulated driver",
+        "Run the ROS 2 node `simulated_driver`, which stands in for a robot. ROS arguments follow.",
     )
-    for subparser in (node, driver):
-        subparser.set_defaults(takes_ros_arguments=True)
-    demo = commands.add_parser(
+    for parser in (node, driver):
+        parser.set_defaults(ros_arguments=[])
+
+
+def _add_demo(commands: Any) -> None:
+    demo = add_command(
+        commands,
         "demo",
-        help="watch a simulated PUMA weigh what it picks up, or a simulated direct drive arm find out its own links",
-        description="Run simulated driver and estimator as two ROS 2 processes and watch the estimate converge. "
-        "Ends by itself within a minute; the exit code is 0 if the truth is inside the stated uncertainty.",
-        allow_abbrev=False,
+        _run_demo,
+        "watch a simulated PUMA identify what it picks up, or a simulated direct drive arm its own links",
+        "Run simulated driver and estimator as two ROS 2 processes and watch the estimate converge. Ends by itself "
+        "within a minute; the exit code is 0 if the truth is inside the stated uncertainty.",
     )
     demo.add_argument(
         "robot",
@@ -48,66 +75,55 @@ def make_parser() -> argparse.ArgumentParser:
         default="puma560",
         help="puma560 identifies a load (the default), ddarm its links",
     )
-    parameters = commands.add_parser(
-        "params", help="print all parameters", description="Print every parameter of the node as a commented YAML file."
+
+
+def _add_params(commands: Any) -> None:
+    parameters = add_command(
+        commands,
+        "params",
+        _print_parameters,
+        "print all parameters",
+        "Print every parameter of the node as a commented YAML file.",
     )
     form = parameters.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="as a Markdown table instead")
     form.add_argument("--driver", action="store_true", help="those of the simulated driver, as a Markdown page")
-    replay.add_parser(commands)
-    validate.add_parser(commands)
-    export_urdf.add_parser(commands)
-    plot.add_parser(commands)
-    excite.add_parser(commands)
-    identifiability.add_parser(commands)
-    reactions.add_parser(commands)
-    weigh.add_parser(commands)
-    publish.add_parser(commands)
-    return parser
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
-    parser = make_parser()
-    options, rest = parser.parse_known_args(arguments)
-    if rest and not (getattr(options, "takes_ros_arguments", False) and rest[0] == "--ros-args"):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    if "run" in options:
-        return int(options.run(options))
-    if options.command == "params":
-        return _print_parameters(options.markdown, options.driver)
-    try:
-        return _run_demo(options.robot) if options.command == "demo" else _run_node(options.command, rest)
-    except KeyboardInterrupt:  # while the libraries are still being loaded
-        return 130
+def _run_estimator(options: argparse.Namespace) -> int:
+    from inertid_ros.ros.main import run_estimator
+
+    return run_estimator(options.ros_arguments)
 
 
-def _run_node(command: str, rest: list[str]) -> int:
-    if command == "node":
-        from inertid_ros.ros.main import run_estimator
-
-        return run_estimator(rest)
+def _run_driver(options: argparse.Namespace) -> int:
     from inertid_ros.ros.main import run_driver
 
-    return run_driver(rest)
+    return run_driver(options.ros_arguments)
 
 
-def _run_demo(robot: str) -> int:
-    if robot == "ddarm":
-        from inertid_ros.cli.links_demo import main as run_links_demo
+def _run_demo(options: argparse.Namespace) -> int:
+    if options.robot == "ddarm":
+        from inertid_ros.cli.demo.links import main as run_links_demo
 
         return run_links_demo()
-    from inertid_ros.cli.demo import main as run_load_demo
+    from inertid_ros.cli.demo.load import main as run_load_demo
 
     return run_load_demo()
 
 
-def _print_parameters(markdown: bool, driver: bool) -> int:
+def _print_parameters(options: argparse.Namespace) -> int:
     from inertid_ros.text.driver_docs import driver_page
     from inertid_ros.text.settings_docs import parameter_table, template_yaml
 
-    sys.stdout.write(driver_page() if driver else parameter_table() if markdown else template_yaml())
-    return 0
+    if options.driver:
+        from inertid_ros.core.settings.settings import iterate_settings
+        from inertid_ros.sim.scenario import ScenarioSettings
+
+        sys.stdout.write(driver_page(iterate_settings(ScenarioSettings)))
+    else:
+        sys.stdout.write(parameter_table() if options.markdown else template_yaml())
+    return OK
 
 
 if __name__ == "__main__":

@@ -3,26 +3,88 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from inertid_ros.cli.command import FAILED, OK, add_command, complain, one_line
+from inertid_ros.core.errors import RecordingError, SettingError
+
+if TYPE_CHECKING:
+    from inertid_ros.bags.bag import Bag
+    from inertid_ros.cli.console import ProgressBar
+    from inertid_ros.ros.bag_publisher import RecordedMessage
+
+FASTEST = 1000.0
+"""Times real time; more is taken for a typing error."""
+BLOCK = 100
+"""Messages that are read at once, and by which the progress bar advances."""
 
 
 def add_parser(commands: Any) -> None:
-    """Add the command to a parser's subparsers."""
-    parser = commands.add_parser(
+    """Add the command."""
+    parser = add_command(
+        commands,
         "publish",
-        help="play a bag into ROS with /clock",
-        description="Publish all messages of a bag as they were recorded, and /clock with the time of recording: run "
-        "nodes with use_sim_time. Where there is `ros2 bag`, `ros2 bag play --clock` does the same.",
-        allow_abbrev=False,
+        run,
+        "play a bag into ROS with /clock",
+        "Publish all messages of a bag as they were recorded, and the time of recording on /clock: run nodes with "
+        "use_sim_time. Where `ros2 bag` is installed, `ros2 bag play --clock` does the same.",
     )
-    parser.add_argument("bag", type=Path, metavar="BAG", help="a rosbag2 folder, or a file of one")
+    parser.add_argument("bag", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
     parser.add_argument("--rate", type=float, default=1.0, metavar="R", help="times real time (default 1)")
     parser.add_argument("--loop", action="store_true", help="start again at the end, until Ctrl-C")
-    parser.set_defaults(run=_run)
 
 
-def _run(options: argparse.Namespace) -> int:
-    from inertid_ros.cli.publish_run import run
+def run(options: argparse.Namespace) -> int:
+    """Play until the end or until Ctrl-C; 0 if the whole bag could be read."""
+    from inertid_ros.bags.bag import Bag
+    from inertid_ros.ros.runtime import ros_session
 
-    return run(options)
+    if not 0.0 < options.rate <= FASTEST:
+        raise SettingError("--rate", options.rate, f"above 0, up to {FASTEST:g} times real time")
+    with Bag(options.bag) as bag, ros_session([]):
+        _play(bag, options)
+    complain(options, bag.trouble)
+    return FAILED if bag.trouble else OK
+
+
+def _play(bag: Bag, options: argparse.Namespace) -> None:
+    import rclpy
+
+    from inertid_ros.cli.console import ProgressBar
+    from inertid_ros.ros.bag_publisher import BagPublisher
+
+    if not bag.topics or bag.end <= bag.start:
+        raise RecordingError(f"bag '{bag.path}' has no messages: check that it was recorded to its end")
+    kinds = {topic: info.kind for topic, info in bag.topics.items()}
+    publisher = BagPublisher(kinds, {topic for topic, info in bag.topics.items() if info.is_latched})
+    try:
+        _say(*publisher.left_out)
+        duration = (bag.end - bag.start) / 1e9
+        _say(f"playing {len(publisher.topics)} topics, {duration:.1f} s at {options.rate:g} times real time")
+        if not publisher.wait_for_listeners():
+            _say("nobody subscribes to any of its topics yet: playing anyway")
+        count = sum(bag.topics[topic].count for topic in publisher.topics)
+        with ProgressBar("playing", 0 if options.loop else count) as progress:
+            while rclpy.ok():
+                publisher.play(_iterate(bag, publisher.topics, progress), options.rate)
+                if not options.loop or bag.trouble:
+                    break
+    finally:
+        _say(f"published {publisher.published} messages")
+        publisher.close()
+
+
+def _iterate(bag: Bag, topics: tuple[str, ...], progress: ProgressBar) -> Iterator[RecordedMessage]:
+    """Walk over the messages in the order of recording, and show the progress."""
+    for block in bag.blocks(topics, BLOCK):
+        for source, stamp, data in block:
+            yield source.topic, stamp, bytes(data)
+        progress.advance(len(block))
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        sys.stderr.write(f"{one_line(line)}\n")

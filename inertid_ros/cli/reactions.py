@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inertid_ros.cli.replay import add_remap, one_line, read_description
+from inertid_ros.cli.command import (
+    add_bags,
+    add_command,
+    add_json,
+    add_params,
+    add_remap,
+    add_urdf,
+    finish,
+    read_description,
+    read_parameters,
+)
 
 if TYPE_CHECKING:
     from inertid_ros.replay.reactions import ReactionPlan
@@ -15,17 +24,18 @@ if TYPE_CHECKING:
 
 def add_parser(commands: Any) -> None:
     """Add the command."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "reactions",
-        help="weigh the arm's links from poses at rest on a base sensor",
-        description="Find poses at rest in bags of joint_states and base_wrench, and print the masses and first "
-        "moments that they tell, alone or in combinations, the condition number, and the pose to add. The base may be "
-        "tilted otherwise in each bag.",
-        allow_abbrev=False,
+        run,
+        "identify masses and first moments of the links from poses at rest on a base sensor",
+        "Find poses at rest in bags of joint_states and base_wrench, and print the masses and first moments that they "
+        "identify, alone or in combinations, the condition number, and the best pose to add. The base may be tilted "
+        "differently in each bag.",
     )
-    parser.add_argument("bags", nargs="+", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
-    parser.add_argument("--params", type=Path, metavar="FILE", help="parameter file of the node (default: defaults)")
-    parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: robot_description in the bag)")
+    add_bags(parser)
+    add_params(parser)
+    add_urdf(parser)
     orientation = parser.add_mutually_exclusive_group()
     orientation.add_argument(
         "--gravity",
@@ -34,53 +44,39 @@ def add_parser(commands: Any) -> None:
         action="append",
         default=[],
         metavar=("X", "Y", "Z"),
-        help="gravity in the root frame [m/s^2], once for all bags or once for each (default: that of the parameters)",
+        help="gravity in the root frame [m/s^2], once for all bags or once per bag (default: that of the parameters)",
     )
     orientation.add_argument(
-        "--gravity-from-force", action="store_true", help="take its direction from the force, which has no offset then"
+        "--gravity-from-force",
+        action="store_true",
+        help="take its direction from the force of an offset-free sensor",
     )
     parser.add_argument("--no-offset", action="store_true", help="the sensor was zeroed without the robot on it")
     parser.add_argument("--poses", type=Path, metavar="FILE", help="write the poses for links.static_file")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_json(parser)
     add_remap(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what the poses tell; 0 if everything went well, 1 if something is wrong."""
-    from inertid_ros.core.errors import InertidError
-    from inertid_ros.files.document import format_json
+    """Print what the poses identify; 0 if everything went well, 1 if something is wrong."""
     from inertid_ros.files.static_poses import write_static_file
     from inertid_ros.replay.reactions import find_reactions
 
-    try:
-        reactions = find_reactions(options.bags, _make_plan(options))
-        if options.poses is not None:
-            write_static_file(options.poses, reactions.static)
-    except InertidError as error:
-        sys.stderr.write(f"inertid reactions: {one_line(error)}\n")
-        return 1
-    content = reactions.list_all()
-    for line in content["notes"]:
-        sys.stderr.write(f"inertid reactions: {one_line(line)}\n")
-    if options.json:
-        sys.stdout.write(format_json(content) + "\n")
-    else:
-        _print_table(content)
-    return 1 if content["notes"] else 0
+    reactions = find_reactions(options.bags, _make_plan(options))
+    if options.poses is not None:
+        write_static_file(options.poses, reactions.static)
+    return finish(options, reactions.list_all(), _print_table)
 
 
 def _make_plan(options: argparse.Namespace) -> ReactionPlan:
     from inertid_ros.bags.topics import Topics
-    from inertid_ros.core.settings.settings import Settings
-    from inertid_ros.files.parameters import read_settings
     from inertid_ros.replay.reactions import ReactionPlan
 
-    settings = Settings() if options.params is None else read_settings(options.params)
+    settings = read_parameters(options)
     return ReactionPlan(
         settings=settings,
         topics=Topics.from_remappings(options.remap),
-        description=read_description(options.urdf or (Path(settings.urdf) if settings.urdf else None)),
+        description=read_description(settings),
         gravities=tuple(map(tuple, options.gravity)),
         from_force=options.gravity_from_force,
         with_offset=not options.no_offset,
@@ -90,7 +86,7 @@ def _make_plan(options: argparse.Namespace) -> ReactionPlan:
 def _print_table(content: dict[str, Any]) -> None:
     from rich.table import Table
 
-    from inertid_ros.cli.table_console import make_console
+    from inertid_ros.cli.console import make_console
 
     table = Table()
     table.add_column("identified")
@@ -109,9 +105,9 @@ def _print_table(content: dict[str, Any]) -> None:
     ]
     known, needed = content["orientations"], content["orientations_for_all"]
     if known < needed:
-        lines.append(f"orientations of the base: {known}; {needed} tell all that gravity can: tilt it otherwise")
+        lines.append(f"orientations of the base: {known}; {needed} identify all that gravity can: tilt it differently")
     if content["not_identified"]:
-        lines.append("told by no pose: " + ", ".join(content["not_identified"]))
+        lines.append("not identifiable from poses at rest: " + ", ".join(content["not_identified"]))
     for line in [*lines, _describe_suggestion(content)]:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
@@ -121,7 +117,7 @@ def _describe_suggestion(content: dict[str, Any]) -> str:
     places = ", ".join(f"{joint} {position:.2f}" for joint, position in pose["positions"].items())
     orientation = f", base as in bag {pose['base_as_in_bag']}" if len(content["poses"]) > 1 else ""
     if pose["combinations"] > known:
-        gain = f"tells {pose['combinations'] - known} more"
+        gain = f"identifies {pose['combinations'] - known} more"
     elif pose["condition_number"] < content["condition_number"]:
         gain = f"lowers the condition number to {pose['condition_number']:.1f}"
     else:

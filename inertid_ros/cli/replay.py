@@ -3,129 +3,111 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import gc
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inertid_ros.cli.command import (
+    FAILED,
+    OK,
+    add_bags,
+    add_command,
+    add_output,
+    add_params,
+    add_remap,
+    add_span,
+    add_urdf,
+    complain,
+    make_plan,
+)
+
 if TYPE_CHECKING:
-    from inertid_ros.replay.plan import Plan
+    from rich.console import Console
+
+    from inertid_ros.replay.recordings import Outcome
 
 
 def add_parser(commands: Any) -> None:
     """Add the command."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "replay",
-        help="identify from recordings",
-        description="Replay bags through the same chain as the node's, far faster than they were recorded, and write "
+        run,
+        "identify from recordings",
+        "Replay bags through the same chain as the node's, far faster than they were recorded, and write "
         "estimate.json, predictions.mcap and report.html. A bag that begins at most 10 s after the end of the one "
-        "before continues it. Others are recordings of their own: they are replayed in parallel, each into a "
-        "directory of its own, and what they tell is added up in estimate.json.",
-        allow_abbrev=False,
+        "before continues it. Others are recordings of their own: they are replayed in parallel, each into its own "
+        "directory, and their information is added up in estimate.json.",
     )
-    parser.add_argument("bags", nargs="+", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
-    parser.add_argument("--params", type=Path, metavar="FILE", help="parameter file of the node (default: defaults)")
-    parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: robot_description in the bag)")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", required=True, help="directory for what is written")
+    add_bags(parser)
+    add_params(parser)
+    add_urdf(parser)
+    add_output(parser, "DIR", "directory to write to")
     add_span(parser)
     add_remap(parser)
-    parser.add_argument("--jobs", type=int, metavar="N", help="recordings at the same time (default: one a processor)")
-    parser.set_defaults(run=run)
-
-
-def add_span(parser: argparse.ArgumentParser) -> None:
-    """Add the options for a part of each bag."""
-    about = "seconds after the first message of a bag"
-    parser.add_argument("--start", type=float, metavar="SECONDS", help=f"use each bag from so many {about}")
-    parser.add_argument("--end", type=float, metavar="SECONDS", help=f"use each bag up to so many {about}")
-
-
-def read_span(options: argparse.Namespace) -> tuple[float, float]:
-    """Start and end [s] of the part of each bag; SettingError if there is nothing between them."""
-    from inertid_ros.core.errors import SettingError
-
-    start = 0.0 if options.start is None else options.start
-    end = math.inf if options.end is None else options.end
-    if not 0.0 <= start < end:
-        raise SettingError("--start and --end", f"{start:g} and {end:g}", "a start of 0 or more, and an end after it")
-    return start, end
-
-
-def add_remap(parser: argparse.ArgumentParser) -> None:
-    """Add the option for topics with other names."""
     parser.add_argument(
-        "--remap",
-        action="append",
-        default=[],
-        metavar="NAME:=TOPIC",
-        help="topic for joint_states, wrench, base_wrench or robot_description, such as wrench:=/ft_sensor/wrench; "
-        "can be repeated",
+        "--jobs", type=int, metavar="N", help="recordings at the same time (default: one per processor)"
     )
 
 
 def run(options: argparse.Namespace) -> int:
     """Replay; 0 if everything went well, 1 if something is left out or wrong."""
-    from inertid_ros.cli.replay_view import make_progress_bar, print_outcome
-    from inertid_ros.core.errors import InertidError
+    from inertid_ros.cli.console import ProgressBar
     from inertid_ros.replay.recordings import find_recordings, replay_recordings
 
     gc.freeze()  # what was imported stays: looking through it for garbage takes a tenth of the time
-    try:
-        plan = make_plan(options)
-        recordings = find_recordings(options.bags, plan)
-        with make_progress_bar(recordings) as progress:
-            outcome = replay_recordings(recordings, plan, options.output, progress.advance, options.jobs)
-    except InertidError as error:
-        sys.stderr.write(f"inertid replay: {one_line(error)}\n")
-        return 1
-    for line in outcome.trouble:
-        sys.stderr.write(f"inertid replay: {one_line(line)}\n")
-    print_outcome(outcome, options.output)
-    return 1 if outcome.trouble else 0
+    plan = make_plan(options)
+    recordings = find_recordings(options.bags, plan)
+    what = "1 recording" if len(recordings) == 1 else f"{len(recordings)} recordings"
+    with ProgressBar(what, sum(recording.messages for recording in recordings)) as progress:
+        outcome = replay_recordings(recordings, plan, options.output, progress.advance, options.jobs)
+    complain(options, outcome.trouble)
+    _print_outcome(outcome, options.output)
+    return FAILED if outcome.trouble else OK
 
 
-def make_plan(options: argparse.Namespace) -> Plan:
-    """Read what the options name.
+def _print_outcome(outcome: Outcome, output: Path) -> None:
+    """Print what was found, how well it explains what was measured, and where the files are."""
+    from rich.console import Console
 
-    Raises:
-        InertidError: if a file cannot be used.
-    """
-    from inertid_ros.bags.topics import Topics
-    from inertid_ros.core.settings.settings import Settings
-    from inertid_ros.files.parameters import read_settings
-    from inertid_ros.files.provenance import hash_file
-    from inertid_ros.replay.plan import Plan
+    from inertid_ros.text.numbers import format_count
 
-    settings = Settings() if options.params is None else read_settings(options.params)
-    if options.urdf is not None:
-        settings = dataclasses.replace(settings, urdf=str(options.urdf.expanduser().absolute()))
-    start, end = read_span(options)
-    return Plan(
-        settings=settings,
-        topics=Topics.from_remappings(options.remap),
-        description=read_description(Path(settings.urdf) if settings.urdf else None),
-        settings_sha256="" if options.params is None else hash_file(options.params),
-        start=start,
-        end=end,
-    )
+    console = Console(highlight=False, soft_wrap=True, markup=False)
+    if outcome.document["load"] is not None:
+        _print_load(console, outcome.document)
+    if outcome.document["links"] is not None:
+        _print_links(console, outcome.document["links"])
+    for item in {item.code: item for part in outcome.recordings for item in part.traces.health}.values():
+        if item.level != "info":
+            detail = f"{item.detail}; {format_count(item.count)}" if item.detail else format_count(item.count)
+            console.print(f"{item.level}: {item.source}: {item.message} ({detail}); {item.remedy}")
+    console.print(f"written to {output}")
 
 
-def read_description(path: Path | None) -> str:
-    """Text of a URDF, empty for none; FileAccessError if it cannot be read."""
-    from inertid_ros.core.errors import FileAccessError
+def _print_load(console: Console, document: dict[str, Any]) -> None:
+    from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+    from inertid_ros.text.numbers import format_parameter
 
-    if path is None:
-        return ""
-    try:
-        return path.expanduser().read_text(encoding="utf-8")
-    except OSError as error:
-        raise FileAccessError(f"robot description '{path}' cannot be read: {error.strerror}; check --urdf") from None
-    except UnicodeDecodeError:
-        raise FileAccessError(f"robot description '{path}' is not text: name a URDF with --urdf") from None
+    load = document["load"]
+    for index, name in enumerate(PARAMETER_NAMES):
+        deviation = math.sqrt(load["covariance"][index][index])
+        text = format_parameter(index, float(load["parameters"][index]), deviation, load["states"][index])
+        console.print(f"{name:>4}  {text}")
+    for finding in load["findings"]:
+        console.print(f"{finding['level']}: {finding['message']}")
+    relative = document["residual"]["relative_rms"]
+    console.print(f"residual: {100.0 * relative:.2f} % of the rms of the wrench")
 
 
-def one_line(message: object) -> str:
-    """A message without line breaks."""
-    return " ".join(str(message).split())
+def _print_links(console: Console, links: dict[str, Any]) -> None:
+    from inertid_ros.text.parameters import count_states
+
+    console.print(f"links: {count_states(links['base_parameters']['states'])}")
+    for name, entry in links["fit"]["channels"].items():
+        urdf = links["urdf_residual"]["channels"][name]["relative_rms"]
+        console.print(f"  {name}: {100.0 * entry['relative_rms']:.2f} % left (URDF {100.0 * urdf:.1f} %)")
+    for finding in links["findings"]:
+        console.print(f"{finding['level']}: {finding['message']}")
+    fit, urdf = links["fit"]["relative_rms"], links["urdf_residual"]["relative_rms"]
+    console.print(f"fit: {100.0 * fit:.2f} % of the rms is left, {100.0 * urdf:.1f} % by the URDF alone")

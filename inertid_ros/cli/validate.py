@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inertid_ros.cli.replay import add_remap, add_span, one_line, read_description, read_span
+from inertid_ros.cli.command import (
+    add_bags,
+    add_command,
+    add_estimate,
+    add_json,
+    add_params,
+    add_remap,
+    add_span,
+    add_urdf,
+    finish,
+    read_description,
+    read_parameters,
+    read_span,
+)
 
 if TYPE_CHECKING:
     from inertid_ros.files.estimate import SavedEstimate
@@ -16,133 +27,101 @@ if TYPE_CHECKING:
 
 def add_parser(commands: Any) -> None:
     """Add the command."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "validate",
-        help="see how well an estimate predicts another recording",
-        description="Predict the wrenches, efforts or base wrenches of bags with the frozen parameters of an "
-        "estimate.json, and print what is left: rms, relative to the rms of what was measured, and relative to what "
-        "the URDF's own parameters leave. Of a load, the wrench less the bias counts, and since wrist sensors are "
-        "tared between recordings, the first number is with a constant fitted to each channel of the bags, the second "
-        "with the bias of the estimate, nothing fitted. Of links, both sides are filtered as in the replay, and "
-        "nothing is fitted. Settings and topics are those of the replay.",
-        allow_abbrev=False,
+        run,
+        "see how well an estimate predicts another recording",
+        "Predict the wrenches, efforts or base wrenches of bags with the frozen parameters of an estimate, and "
+        "print the residual: its rms, relative to the rms of what was measured, and relative to the residual of the "
+        "URDF's own parameters. For a load, the wrench without the bias counts, and since wrist sensors are tared "
+        "between recordings, the first number is with a constant fitted to each channel of the bags, the second with "
+        "the bias of the estimate, nothing fitted. For links, both sides are filtered as in the replay, and nothing is "
+        "fitted. Settings and topics are those of the replay.",
     )
-    parser.add_argument("estimate", type=Path, metavar="ESTIMATE", help="estimate.json, or the directory it is in")
-    parser.add_argument("bags", nargs="+", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
-    parser.add_argument("--params", type=Path, metavar="FILE", help="parameter file (default: as in the replay)")
-    parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: as in the replay, else in the bag)")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_estimate(parser)
+    add_bags(parser)
+    add_params(parser, "as in the replay")
+    add_urdf(parser, "as in the replay, else in the bag")
+    add_json(parser)
     add_span(parser)
     add_remap(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Validate; 0 if everything went well, 1 if something is wrong."""
-    from inertid_ros.cli.progress_bar import ProgressBar
-    from inertid_ros.core.errors import InertidError
-    from inertid_ros.files.document import format_json
+    from inertid_ros.cli.console import ProgressBar
     from inertid_ros.files.estimate import read_estimate
     from inertid_ros.replay.validate import prepare
 
-    try:
-        saved = read_estimate(options.estimate)
-        comparison = prepare(saved, options.bags, _make_plan(options, saved))
-        with ProgressBar("predicting", comparison.messages) as progress:
-            validation = comparison.run(progress.advance)
-    except InertidError as error:
-        sys.stderr.write(f"inertid validate: {one_line(error)}\n")
-        return 1
-    for line in validation.notes:
-        sys.stderr.write(f"inertid validate: {one_line(line)}\n")
-    if options.json:
-        sys.stdout.write(format_json(validation.list_all()) + "\n")
-    else:
-        _print_tables(validation.list_all())
-    return 1 if validation.notes else 0
+    saved = read_estimate(options.estimate)
+    comparison = prepare(saved, options.bags, _make_plan(options, saved))
+    with ProgressBar("predicting", comparison.messages) as progress:
+        validation = comparison.run(progress.advance)
+    return finish(options, validation.list_all(), _print_tables)
 
 
 def _make_plan(options: argparse.Namespace, saved: SavedEstimate) -> Plan:
     """Settings and topics of the replay, unless the options name others."""
     from inertid_ros.bags.topics import Topics
-    from inertid_ros.files.parameters import read_settings
     from inertid_ros.replay.plan import Plan
 
-    settings = saved.need_settings() if options.params is None else read_settings(options.params)
+    settings = read_parameters(options, None if options.params else saved.need_settings())
     topics = Topics.from_remappings(options.remap) if options.remap else Topics(**saved.topics)
-    urdf = options.urdf or (Path(settings.urdf) if settings.urdf else None)
     start, end = read_span(options)
-    return Plan(settings=settings, topics=topics, description=read_description(urdf), start=start, end=end)
+    return Plan(settings=settings, topics=topics, description=read_description(settings), start=start, end=end)
 
 
 def _print_tables(content: dict[str, Any]) -> None:
-    if content["load"] is not None:
-        _print_load(content["load"])
-    if content["links"] is not None:
-        _print_links(content["links"])
+    load, links = content["load"], content["links"]
+    if load is not None:
+        relative = {
+            "": "relative rms, bias refitted",
+            "own_bias": "bias of the estimate",
+            "urdf": "URDF, bias refitted",
+        }
+        _print_table(load, relative, ["force", "torque"])
+        print("Bias refitted: a constant in each channel is fitted to these bags, everything else is frozen.")
+        if load["urdf"] is None:
+            print("The URDF has no mass fixed to the sensor frame: nothing to compare with.")
+    if links is not None:
+        groups = [name for name in ("base_force", "base_torque", "effort", "effort_force") if name in links]
+        relative = {"": "relative rms", "raw": "not filtered", "urdf": "URDF"}
+        _print_table(links, relative, groups if len(groups) > 1 else [])
+        print("Nothing is fitted. Both sides are filtered as in the estimator; not filtered: the samples as measured.")
 
 
-def _print_load(content: dict[str, Any]) -> None:
+def _print_table(content: dict[str, Any], relative: dict[str, str], groups: list[str]) -> None:
+    """Print the residuals of channels, groups of channels and all together.
+
+    Args:
+        content: of the load or the links.
+        relative: parts of the content with their own relative rms, and the heading of each.
+        groups: of channels with one unit.
+    """
     from rich.table import Table
 
-    from inertid_ros.cli.table_console import make_console
+    from inertid_ros.cli.console import make_console
 
-    has_urdf = content["urdf"] is not None
+    relative = {part: heading for part, heading in relative.items() if not part or content[part] is not None}
     table = Table()
-    headings = ["channel", "rms of wrench", "rms of residual", "relative rms, bias refitted", "bias of the estimate"]
-    for heading in [*headings, *(["URDF, bias refitted", "over the URDF's"] if has_urdf else [])]:
+    ratios = ["over the URDF's"] if "urdf" in relative else []
+    for heading in ["channel", "rms measured", "rms of residual", *relative.values(), *ratios]:
         table.add_column(heading, justify="right", no_wrap=heading == "channel")
-
-    def describe(name: str, *keys: str) -> None:
-        found, own, urdf, ratio = (
-            _look_up(content[part] if part else content, keys) for part in ("", "own_bias", "urdf", "relative_to_urdf")
-        )
+    rows: list[tuple[str, tuple[str, ...]]] = [(name, ("channels", name)) for name in content["channels"]]
+    rows += [(name.replace("_", " "), (name,)) for name in groups]
+    for name, keys in [*rows, ("overall", ())]:
+        found = _look_up(content, keys)
         sizes = [f"{found[key]:.4f}" if key in found else "" for key in ("measured_rms", "rms")]
-        relative = [f"{100.0 * item['relative_rms']:.2f} %" for item in (found, own, urdf) if item]
-        table.add_row(name, *sizes, *relative, *([_format_ratio(ratio["ratio"])] if ratio else []))
-
-    for name in content["channels"]:
-        describe(name, "channels", name)
-    for name in ("force", "torque"):
-        describe(name, name)
-    describe("overall")
-    console = make_console()
-    console.print(table)
-    console.print("Bias refitted: a constant in each channel is fitted to these bags. All else is frozen.")
-    if not has_urdf:
-        console.print("The URDF says nothing of what hangs on the sensor: nothing to compare with.")
+        parts = [_look_up(content[part] if part else content, keys) for part in relative]
+        shares = [f"{100.0 * part['relative_rms']:.2f} %" for part in parts]
+        ratio = [_format_ratio(_look_up(content["relative_to_urdf"], keys)["ratio"])] if ratios else []
+        table.add_row(name, *sizes, *shares, *ratio)
+    make_console().print(table)
 
 
-def _print_links(content: dict[str, Any]) -> None:
-    from rich.table import Table
-
-    from inertid_ros.cli.table_console import make_console
-
-    table = Table()
-    for heading in ("channel", "rms", "rms of residual", "relative rms", "not filtered", "URDF", "over the URDF's"):
-        table.add_column(heading, justify="right", no_wrap=heading == "channel")
-
-    def describe(name: str, *keys: str) -> None:
-        found, raw, urdf, ratio = (
-            _look_up(content[part] if part else content, keys) for part in ("", "raw", "urdf", "relative_to_urdf")
-        )
-        sizes = [f"{found[key]:.4f}" if key in found else "" for key in ("measured_rms", "rms")]
-        relative = [f"{100.0 * item['relative_rms']:.2f} %" for item in (found, raw, urdf)]
-        table.add_row(name, *sizes, *relative, _format_ratio(ratio["ratio"]))
-
-    for name in content["channels"]:
-        describe(name, "channels", name)
-    groups = [name for name in ("base_force", "base_torque", "effort", "effort_force") if name in content]
-    for name in groups if len(groups) > 1 else []:
-        describe(name.replace("_", " "), name)
-    describe("overall")
-    console = make_console()
-    console.print(table)
-    console.print("All is frozen. Both sides are filtered as the estimator does; beside it, the samples as measured.")
-
-
-def _look_up(content: Any, keys: tuple[str, ...]) -> Any:
-    for key in keys if content else ():
+def _look_up(content: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    for key in keys:
         content = content[key]
     return content
 

@@ -4,73 +4,67 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import sys
 from pathlib import Path
 from typing import Any
 
-from inertid_ros.cli.replay import add_remap, add_span, make_plan, one_line
+from inertid_ros.cli.command import (
+    add_bags,
+    add_command,
+    add_json,
+    add_params,
+    add_remap,
+    add_span,
+    add_urdf,
+    finish,
+    make_plan,
+)
 
 
 def add_parser(commands: Any) -> None:
     """Add the command."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "weigh",
-        help="identify a load from joint efforts, without a wrist sensor",
-        description="Identify the load that the arm carries in bags of joint_states with effort. The arm itself must "
-        "have been identified before, without the load: by inertid replay with estimators [links], or live by ~/save.",
-        allow_abbrev=False,
+        run,
+        "identify a load from joint efforts, without a wrist sensor",
+        "Identify the load that the arm carries in bags of joint_states with effort. The arm itself must have been "
+        "identified before, without the load: by inertid replay with estimators [links], or live by ~/save.",
     )
-    parser.add_argument("bags", nargs="+", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
+    add_bags(parser)
     parser.add_argument("--arm", type=Path, metavar="FILE", help="estimate.json or YAML of the arm (load.arm_file)")
     parser.add_argument("--frame", metavar="FRAME", help="frame the load is fixed to (load.sensor_frame)")
-    parser.add_argument(
-        "--params", type=Path, metavar="FILE", help="parameter file, the one the arm was identified with"
-    )
-    parser.add_argument("--urdf", type=Path, metavar="FILE", help="robot (default: robot_description in the bag)")
+    add_params(parser, "all defaults; use the one the arm was identified with")
+    add_urdf(parser)
     add_span(parser)
     add_remap(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.set_defaults(run=run)
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the load; 0 if everything went well, 1 if something is wrong."""
     from inertid_ros.bags.bag import Bag
-    from inertid_ros.cli.progress_bar import ProgressBar
-    from inertid_ros.core.errors import InertidError
-    from inertid_ros.files.document import format_json
+    from inertid_ros.cli.console import ProgressBar
     from inertid_ros.replay.weigh import weigh
 
-    try:
-        plan = make_plan(options)
-        load = plan.settings.load
-        arm = str(options.arm) if options.arm is not None else load.arm_file
-        frame = options.frame if options.frame is not None else load.sensor_frame
-        load = dataclasses.replace(load, source="effort", arm_file=arm, sensor_frame=frame)
-        plan = dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, load=load))
-        total = 0
-        for path in options.bags:
-            with Bag(path) as bag:
-                total += bag.count((plan.topics.joint_states,))
-        with ProgressBar("weighing", total) as bar:
-            weighing = weigh(options.bags, plan, bar.advance)
-    except InertidError as error:
-        sys.stderr.write(f"inertid weigh: {one_line(error)}\n")
-        return 1
-    content = weighing.list_all()
-    for line in content["notes"]:
-        sys.stderr.write(f"inertid weigh: {one_line(line)}\n")
-    if options.json:
-        sys.stdout.write(format_json(content) + "\n")
-    else:
-        _print_table(content)
-    return 1 if content["notes"] else 0
+    plan = make_plan(options)
+    load = plan.settings.load
+    arm = str(options.arm) if options.arm is not None else load.arm_file
+    frame = options.frame if options.frame is not None else load.sensor_frame
+    load = dataclasses.replace(load, source="effort", arm_file=arm, sensor_frame=frame)
+    plan = dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, load=load))
+    total = 0
+    for path in options.bags:
+        with Bag(path) as bag:
+            total += bag.count((plan.topics.joint_states,))
+    with ProgressBar("weighing", total) as bar:
+        weighing = weigh(options.bags, plan, bar.advance)
+    return finish(options, weighing.list_all(), _print_table)
 
 
 def _print_table(content: dict[str, Any]) -> None:
     from rich.table import Table
 
-    from inertid_ros.cli.table_console import make_console
+    from inertid_ros.cli.console import make_console
     from inertid_ros.text.numbers import PARAMETER_UNITS, format_estimate
 
     table = Table(title=f"Load in frame {content['frame']}")
@@ -81,7 +75,7 @@ def _print_table(content: dict[str, Any]) -> None:
     console = make_console()
     console.print(table)
     left = ", ".join(f"{joint} {value:.3g}" for joint, value in content["residual_rms"].items())
-    lines = [f"left of the filtered efforts, rms: {left} [Nm or N]"]
+    lines = [f"rms of the filtered efforts not explained: {left} [Nm or N]"]
     if content["com"] is not None:
         centre = ", ".join(f"{1e3 * value:.1f}" for value in content["com"])
         lines.append(f"centre of mass: ({centre}) mm")

@@ -20,7 +20,7 @@ from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.document import write_json, write_yaml
 from inertid_ros.files.estimate import FORMAT, VERSION
 from inertid_ros.files.parameters import list_settings
-from inertid_ros.files.provenance import list_versions
+from inertid_ros.files.provenance import Provenance
 from inertid_ros.files.vendor_snippets import find_missing, make_snippets
 from inertid_ros.text.parameters import channel_units
 
@@ -34,7 +34,7 @@ about the origin of the frame: the sensor's for a load, the link's own for a lin
     "load": """\
 What is carried, without the tool. 'feasible' is the nearest physically consistent body; 'inertia' is about the centre
 of mass, in the axes of the frame.""",
-    "tool": "What hangs on the sensor when nothing is gripped. load.tool_file may name this file.",
+    "tool": "What is mounted on the sensor when nothing is gripped. load.tool_file may name this file.",
     "links": """\
 The arm. 'parameters' are physically consistent links, as near to the URDF's as the data allow. 'base_parameters' are
 the combinations that the data determine, each named by the parameter that stands for it. load.arm_file may name this
@@ -142,19 +142,17 @@ def name_drives(model: LinkModel, full: FloatArray) -> dict[str, dict[str, float
 
 def list_live(
     settings: Settings,
-    urdf_sha256: str,
-    samples: Mapping[str, int],
+    provenance: Provenance,
     *,
     load: LoadEstimate | None = None,
     tool: Tool | None = None,
     links: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The document of a node: what it knows, and the `samples` that it was made from.
+    """The document of a node: what it knows, and where that comes from.
 
     Args:
         settings: of the node.
-        urdf_sha256: of the text of the robot description.
-        samples: first_stamp and last_stamp [ns], and how many messages of each input were used, by its role.
+        provenance: robot description and samples.
         load: the load; what is subtracted from it is its tool.
         tool: a tool alone.
         links: what `list_links` lists.
@@ -165,10 +163,10 @@ def list_live(
         "tool": None if tool is None else list_tool(tool),
         "links": links,
         **({} if load is None else {"paste": make_snippets(load.feasible, load.states, _is_carried(load), load.tool)}),
-        "recordings": [dict(samples)],
+        "recordings": [provenance.list_samples()],
         "settings": list_settings(settings),
-        "urdf_sha256": urdf_sha256,
-        "versions": list_versions(),
+        "urdf_sha256": provenance.urdf_sha256,
+        "versions": provenance.versions,
     }
 
 

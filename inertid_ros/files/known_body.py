@@ -1,4 +1,4 @@
-"""The load as a rigid body, as far as it may be shown."""
+"""The load as a rigid body, as far as it is known."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def find_body(states: Sequence[str], feasible: FloatArray, covariance: FloatArra
 
 
 def inertia_is_known(states: Sequence[str]) -> bool:
-    """Tell whether all six inertias are numbers to trust."""
+    """Tell whether all six inertias are known."""
     return all(state == "known" for state in states[4:])

@@ -1,16 +1,17 @@
-"""Loads as YAML files."""
+"""Load files: the inertial parameters of a load as people write them."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import yaml
 
-from inertid_ros.core.errors import FileAccessError, FileFormatError
+from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import compose, is_feasible
+from inertid_ros.files.document import read_mapping
+
+_INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 def load_from_yaml(path: str | Path) -> FloatArray:
@@ -21,37 +22,15 @@ def load_from_yaml(path: str | Path) -> FloatArray:
 
     Raises:
         FileAccessError: if the file cannot be read.
-        FileFormatError: if it is not such a load, or one that no rigid body can be.
+        FileFormatError: if it is not such a load, or not a physically consistent one.
     """
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileAccessError(f"load file '{path}' cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"load file '{path}' is not YAML: {error}") from None
-    try:
-        phi = _compose_from(content)
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileFormatError(
-            f"load file '{path}' needs mass, com (3 numbers) and inertia_at_com (ixx ixy ixz iyy iyz izz): {error!r}"
-        ) from None
+    content = read_mapping(Path(path))
+    xx, xy, xz, yy, yz, zz = content.named_numbers("inertia_at_com", _INERTIA)
+    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    phi = compose(content.number("mass"), content.numbers("com", (3,)), inertia)
     if not is_feasible(phi):
         raise FileFormatError(
-            f"load file '{path}' describes no rigid body: mass and principal moments must be positive, "
-            "and no moment may exceed the sum of the two others"
+            f"{content.where} is not physically consistent: mass and principal moments of inertia must be positive, "
+            "and no moment may exceed the sum of the other two"
         )
     return phi
-
-
-def _compose_from(content: Any) -> FloatArray:
-    """Build phi from the content of a file."""
-    moments = {name: float(content["inertia_at_com"][name]) for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
-    inertia = [
-        [moments["ixx"], moments["ixy"], moments["ixz"]],
-        [moments["ixy"], moments["iyy"], moments["iyz"]],
-        [moments["ixz"], moments["iyz"], moments["izz"]],
-    ]
-    com = np.array([float(value) for value in content["com"]])
-    if com.shape != (3,):
-        raise ValueError(f"com has {len(com)} numbers")
-    return compose(float(content["mass"]), com, np.array(inertia))

@@ -19,7 +19,7 @@ def read_settings(path: Path) -> Settings:
 
     Raises:
         FileAccessError: if it cannot be read.
-        FileFormatError: if it is no parameter file, or has nothing for this node.
+        FileFormatError: if it is not a parameter file, or has nothing for this node.
         SettingError: if a parameter is unknown or has a value that cannot be used.
     """
     found: dict[str, Any] = {}

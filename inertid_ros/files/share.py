@@ -1,8 +1,8 @@
 """Finds the files that are shipped beside the code: urdf/, config/, launch/ and rviz/.
 
-They lie in three places, depending on how the package came here: at the root of the source tree (a clone, an editable
-or a symlinked install), in the `share/inertid_ros` of the prefix the code was installed into (pip, colcon), or where
-the ament index says. They are tried in this order, so that code and files are always of the same version.
+They are in one of three places, depending on how the package was installed: at the root of the source tree (a clone, an
+editable or a symlinked install), in the `share/inertid_ros` of the prefix the code was installed into (pip, colcon), or
+where the ament index says. They are tried in this order, so that code and files are always of the same version.
 """
 
 from __future__ import annotations

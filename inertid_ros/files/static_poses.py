@@ -33,12 +33,12 @@ def read_static_file(path: Path) -> StaticWrench:
 
     Raises:
         FileAccessError: if the file cannot be read.
-        FileFormatError: if it holds no such poses.
+        FileFormatError: if it does not contain such poses.
     """
     content = read_mapping(path)
     joints = content.value("joints", list)
     count = len(content.value("positions", list))
     if count < 2 or not all(isinstance(name, str) for name in joints):
-        raise FileFormatError(f"{content.where} holds {count} poses of {joints}: at least two poses are needed")
+        raise FileFormatError(f"{content.where} contains {count} poses of {joints}: at least two poses are needed")
     positions = content.numbers("positions", (count, len(joints)))
     return StaticWrench(tuple(joints), positions, content.numbers("wrenches", (count, 6)))

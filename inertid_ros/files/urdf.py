@@ -1,82 +1,205 @@
-"""The file a URDF is in: read and written in its own encoding, with its own line ends."""
+"""URDFs: read and written in the file's own encoding, and edited without touching any other byte."""
 
 from __future__ import annotations
 
 import codecs
-import os
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from xml.parsers import expat
 
-from inertid_ros.bags.bag import Bag
 from inertid_ros.core.errors import FileAccessError, RobotDescriptionError
-from inertid_ros.files.estimate import SavedEstimate
-from inertid_ros.files.provenance import hash_text
+from inertid_ros.core.robot.robot import parse_urdf
+from inertid_ros.files.document import write_whole
 
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+)
+_UNMARKED = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
 _DECLARATION = re.compile(rb"""^<\?xml[^>]*encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+_ATTRIBUTE = re.compile(rb"""\s([^\s=/>]+)\s*=\s*("[^"]*"|'[^']*')""")
+_START_TAG = re.compile(rb"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
 
 
 @dataclass(frozen=True, slots=True)
 class UrdfFile:
-    """A URDF's text, how it is encoded, and what is to be said of it, a line each."""
+    """The text of a URDF, and how its file encodes it.
+
+    Attributes:
+        text: with the file's own line ends.
+        encoding: by byte order mark, else by XML declaration, else UTF-8.
+        mark: the byte order mark that the file begins with; empty where it has none.
+    """
 
     text: str
-    encoding: str
-    notes: tuple[str, ...] = ()
+    encoding: str = "utf-8"
+    mark: bytes = b""
+
+    @classmethod
+    def read(cls, path: Path, named_by: str = "the path") -> UrdfFile:
+        """Read a URDF.
+
+        Args:
+            path: of the file; ~ is expanded.
+            named_by: option or parameter that named the file, for the error message.
+
+        Raises:
+            FileAccessError: if it cannot be read.
+            RobotDescriptionError: if it is not a URDF; the message says what it seems to be instead.
+        """
+        try:
+            content = path.expanduser().read_bytes()
+        except OSError as error:
+            reason = f"{error.strerror}; check {named_by}"
+            raise FileAccessError(f"robot description '{path}' cannot be read: {reason}") from None
+        mark, encoding = _find_encoding(content)
+        try:
+            text = content[len(mark) :].decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            raise RobotDescriptionError(
+                f"robot description '{path}' is not text in {encoding}: name a URDF, or correct its XML declaration"
+            ) from None
+        parse_urdf(text, f"robot description '{path}'")
+        return cls(text, encoding, mark)
+
+    def write(self, path: Path, text: str) -> None:
+        """Write another text in the same encoding, whole or not at all; FileAccessError if that fails."""
+        write_whole(path, self.mark + text.encode(self.encoding))
 
 
-def find_urdf(saved: SavedEstimate, path: Path | None) -> UrdfFile:
-    """Read the URDF of an estimate: the one named, that of its settings, or that of its first bag.
+def _find_encoding(content: bytes) -> tuple[bytes, str]:
+    """Byte order mark and encoding of XML (appendix F of its specification)."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return mark, encoding
+    for start, encoding in _UNMARKED:
+        if content.startswith(start):
+            return b"", encoding
+    declared = _DECLARATION.match(content)
+    encoding = declared[1].decode().lower() if declared else "utf-8"
+    # A declaration that can be read byte by byte is not in UTF-16, whatever it says: the file was converted since.
+    return b"", "utf-8" if encoding.startswith(("utf-16", "utf-32")) else encoding
 
-    Raises:
-        FileAccessError: if it cannot be read.
-        RobotDescriptionError: if there is none.
+
+@dataclass(slots=True)
+class Element:
+    """An element and where it is in the text, in bytes.
+
+    Attributes:
+        name: its tag.
+        attributes: as the parser reads them.
+        start: where its start tag begins.
+        inner: where its start tag ends.
+        end: where it ends.
+        children: the elements right inside.
     """
-    of_settings = "" if saved.settings is None else saved.settings.urdf
-    named = path or (Path(of_settings) if of_settings else None)
-    found = _read_from_bag(saved) if named is None else read_urdf(named)
-    if hash_text(found.text.replace("\r\n", "\n")) == saved.urdf_sha256:
-        return found
-    return UrdfFile(found.text, found.encoding, ("the estimate was made with another text of the URDF",))
+
+    name: str
+    attributes: Mapping[str, str]
+    start: int
+    inner: int
+    end: int
+    children: list[Element] = field(default_factory=list)
+
+    @property
+    def closes_itself(self) -> bool:
+        """Whether it is written as one tag."""
+        return self.end == self.inner
+
+    def find(self, name: str) -> Element | None:
+        """The first child of this name."""
+        return next((child for child in self.children if child.name == name), None)
 
 
-def read_urdf(path: Path) -> UrdfFile:
-    """Read a file.
+class UrdfText:
+    """Collects changes of a URDF's text."""
 
-    Raises:
-        FileAccessError: if it cannot be read, or is not text.
-    """
+    def __init__(self, text: str) -> None:
+        """Parse a text.
+
+        Raises:
+            RobotDescriptionError: if it is not well-formed XML, or has elements that are not written out.
+        """
+        self._text = text.encode()
+        self._changes: list[tuple[int, int, bytes]] = []
+        self.root = _parse(self._text)
+
+    def find(self, kind: str, name: str) -> Element:
+        """The link or joint of a name.
+
+        Raises:
+            RobotDescriptionError: if there is none.
+        """
+        for element in self.root.children:
+            if element.name == kind and element.attributes.get("name") == name:
+                return element
+        raise RobotDescriptionError(f"the robot description has no {kind} '{name}'")
+
+    def set_attributes(self, element: Element, values: Mapping[str, str]) -> None:
+        """Give attributes of an element other values, or add them."""
+        missing = dict(values)
+        for match in _ATTRIBUTE.finditer(self._text, element.start, element.inner):
+            value = missing.pop(match[1].decode(), None)
+            if value is not None:
+                self._replace(match.start(2), match.end(2), f'"{value}"')
+        tail = element.inner - (2 if element.closes_itself else 1)
+        for name, value in missing.items():
+            self._replace(tail, tail, f' {name}="{value}"')
+
+    def add_child(self, element: Element, text: str, first: bool = False) -> None:
+        """Put an element right behind the last child of another, or in front of the first one."""
+        if element.closes_itself:
+            self._replace(element.inner - 2, element.inner, f">{text}</{element.name}>")
+            return
+        place = element.inner if first or not element.children else element.children[-1].end
+        self._replace(place, place, text)
+
+    def finish(self) -> str:
+        """The text with all changes."""
+        parts, last = [], 0
+        for start, end, text in sorted(self._changes, key=lambda change: change[:2]):
+            parts += [self._text[last:start], text]
+            last = end
+        return b"".join([*parts, self._text[last:]]).decode()
+
+    def _replace(self, start: int, end: int, text: str) -> None:
+        self._changes.append((start, end, text.encode()))
+
+
+def make_tag(name: str, attributes: Mapping[str, str]) -> str:
+    """An element without content."""
+    return " ".join([f"<{name}", *(f'{key}="{value}"' for key, value in attributes.items())]) + "/>"
+
+
+def _parse(text: bytes) -> Element:
+    """The root element of a text in UTF-8, whatever its declaration says."""
+    parser = expat.ParserCreate("utf-8")
+    roots: list[Element] = []
+    stack: list[Element] = []
+
+    def open_element(name: str, attributes: dict[str, str]) -> None:
+        start = parser.CurrentByteIndex
+        tag = _START_TAG.match(text, start)
+        if tag is None or not text.startswith(name.encode(), start + 1):
+            raise RobotDescriptionError(f"element <{name}> of the robot description comes from an entity: write it out")
+        element = Element(name, attributes, start, tag.end(), tag.end())
+        (stack[-1].children if stack else roots).append(element)
+        stack.append(element)
+
+    def close_element(_: str) -> None:
+        element = stack.pop()
+        if not text.endswith(b"/>", element.start, element.inner):
+            element.end = text.index(b">", parser.CurrentByteIndex) + 1
+
+    parser.StartElementHandler = open_element
+    parser.EndElementHandler = close_element
     try:
-        content = path.expanduser().read_bytes()
-        encoding = next((name for mark, name in _MARKS if content.startswith(mark)), None)
-        declared = _DECLARATION.match(content)
-        encoding = encoding or (declared[1].decode() if declared else "utf-8")
-        return UrdfFile(content.decode(encoding), encoding)
-    except OSError as error:
-        raise FileAccessError(f"robot description '{path}' cannot be read: {error.strerror}; check --urdf") from None
-    except (UnicodeDecodeError, LookupError):
-        raise FileAccessError(f"robot description '{path}' is not text: name a URDF with --urdf") from None
-
-
-def write_urdf(path: Path, text: str, encoding: str) -> None:
-    """Write a file; whatever happens, there is either the old one or the whole new one.
-
-    Raises:
-        FileAccessError: if it cannot be written.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(text.encode(encoding))
-        temporary.replace(path)
-    except OSError as error:
-        raise FileAccessError(f"'{path}' cannot be written: {error.strerror}; name another file with -o") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _read_from_bag(saved: SavedEstimate) -> UrdfFile:
-    if not saved.inputs:
-        raise RobotDescriptionError("the estimate names neither a URDF nor a bag: name the URDF with --urdf")
-    with Bag(saved.inputs[0]) as bag:
-        return UrdfFile(bag.find_description(saved.topics["robot_description"]), "utf-8")
+        parser.Parse(text, True)
+    except expat.ExpatError as error:
+        raise RobotDescriptionError(f"the robot description is not well-formed XML: {error}") from None
+    return roots[0]

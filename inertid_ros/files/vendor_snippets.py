@@ -1,6 +1,6 @@
-"""A load written the way other software takes it: URDF, Universal Robots, Franka.
+"""Vendor snippets: a load the way other software takes it, for URDF, Universal Robots and Franka.
 
-Only what is known is given; where something is missing, its name stands in place of the numbers.
+Only what is known is written; where something is missing, its name stands in place of the numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def find_missing(states: Sequence[str], is_carried: bool) -> tuple[str, ...]:
     """Name what is not known of a body.
 
     Args:
-        states: of the ten parameters, "known" or another word.
+        states: of the ten parameters.
         is_carried: whether the mass is significantly positive; a body that is not there has only a mass.
 
     Returns:
@@ -36,13 +36,13 @@ def find_missing(states: Sequence[str], is_carried: bool) -> tuple[str, ...]:
 
 
 def make_snippets(phi: FloatArray, states: Sequence[str], is_carried: bool, tool: Tool | None) -> dict[str, Any]:
-    """Return what can be pasted, by receiver.
+    """Return the snippets, by receiver.
 
     Args:
         phi: (10,) the load, a feasible body in the sensor frame.
         states: of its ten parameters.
         is_carried: whether its mass is significantly positive.
-        tool: what hangs on the sensor besides; a UR counts it as payload, the others do not.
+        tool: what is mounted on the sensor besides; a UR counts it as payload, the others do not.
     """
     missing = find_missing(states, is_carried)
     payload = phi if tool is None else phi + _make_feasible(tool)

@@ -50,7 +50,7 @@ class Hold:
         """Rest in a pose (n,) for a time, by default for ever."""
         self._pose = np.array(pose, dtype=np.float64)
         if self._pose.ndim != 1 or not np.all(np.isfinite(self._pose)):
-            raise SettingError("pose", pose, "one finite number a joint")
+            raise SettingError("pose", pose, "one finite number per joint")
         self._duration = check_duration("duration", duration)
 
     @property
@@ -80,7 +80,7 @@ class MinimumJerk:
         self._waypoints = np.array(waypoints, dtype=np.float64)
         self._durations = np.atleast_1d(np.array(durations, dtype=np.float64))
         if self._waypoints.ndim != 2 or not np.all(np.isfinite(self._waypoints)):
-            raise SettingError("waypoints", waypoints, "poses with one finite number a joint")
+            raise SettingError("waypoints", waypoints, "poses with one finite number per joint")
         if self._durations.shape != (len(self._waypoints) - 1,) or not np.all(self._durations > 0.0):
             raise SettingError("durations", durations, f"{len(self._waypoints) - 1} times above 0 s")
         self._starts = np.concatenate([[0.0], np.cumsum(self._durations)])
@@ -183,7 +183,7 @@ def there_and_back(motion: MinimumJerk, pause: float = 0.5) -> Sequence:
 
 
 def round_trip(moves: SequenceOf[MinimumJerk], pause: float = 0.5, transfer: float = 2.0) -> Sequence:
-    """Make moves one after the other, each after a pause and a transfer of so many seconds from where the last ended.
+    """Make moves one after the other, each after a pause and a transfer from where the last one ended, both in seconds.
 
     The last transfer goes to where the first move begins, so that the motion can be repeated.
     """

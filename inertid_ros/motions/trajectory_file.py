@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,33 +15,28 @@ from rosbags.typesys import Stores, get_typestore
 
 from inertid_ros.core.errors import FileAccessError
 from inertid_ros.core.records import FloatArray
+from inertid_ros.files.document import make_directory, write_whole
 from inertid_ros.motions.motion import JointPath, Motion
 
 TOPIC = "/joint_trajectory"
 TYPE = "trajectory_msgs/msg/JointTrajectory"
 RATE = 100.0
-"""Points of a trajectory a second; between them controllers interpolate."""
+"""Points of a trajectory per second; controllers interpolate between them."""
 
 _BAG = "trajectory"
 _CSV = "trajectory.csv"
 
 
 def prepare_directory(directory: Path) -> None:
-    """Make the directory, before the long search, so that nobody waits for what cannot be written.
+    """Create the directory before the long search, so that nobody waits for what cannot be written.
 
     Raises:
         FileAccessError: if it cannot be written to, or holds a trajectory already.
     """
     for taken in (directory / _CSV, directory / _BAG):
         if taken.exists():
-            raise FileAccessError(f"'{taken}' exists already: name another directory, or move it away")
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / f".{_CSV}"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise FileAccessError(f"'{directory}' cannot be written to: {error.strerror}; name another directory") from None
+            raise FileAccessError(f"'{taken}' already exists: choose another directory, or move it away")
+    make_directory(directory)
 
 
 def write_trajectory(directory: Path, motion: Motion, joint_names: Sequence[str]) -> tuple[Path, Path]:
@@ -59,18 +55,21 @@ def write_trajectory(directory: Path, motion: Motion, joint_names: Sequence[str]
         _write_csv(table, times, path, joint_names)
         _write_bag(bag, times, path, joint_names)
     except OSError as error:
-        raise FileAccessError(f"'{directory}' cannot be written to: {error.strerror}; name another directory") from None
+        raise FileAccessError(
+            f"'{directory}' cannot be written to: {error.strerror}; choose another one with -o"
+        ) from None
     except WriterError as error:
-        raise FileAccessError(f"'{bag}' cannot be written: {error}; name another directory") from None
+        raise FileAccessError(f"'{bag}' cannot be written: {error}; choose another directory with -o") from None
     return table, bag
 
 
 def _write_csv(file: Path, times: FloatArray, path: JointPath, names: Sequence[str]) -> None:
     kinds = ("position", "velocity", "acceleration")
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["time", *(f"{name} {kind}" for kind in kinds for name in names)])
-        writer.writerows(np.column_stack([times, *path]).tolist())
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream)
+    writer.writerow(["time", *(f"{name} {kind}" for kind in kinds for name in names)])
+    writer.writerows(np.column_stack([times, *path]).tolist())
+    write_whole(file, stream.getvalue())
 
 
 def _write_bag(folder: Path, times: FloatArray, path: JointPath, names: Sequence[str]) -> None:

@@ -12,12 +12,12 @@ from inertid_ros.core.chain import Target
 from inertid_ros.core.errors import InertidError, RecordingError, RobotDescriptionError
 from inertid_ros.core.records import JointBlock
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.files.provenance import InputFile, hash_file, hash_text, list_versions
+from inertid_ros.files.provenance import InputFile, Provenance, hash_file, hash_urdf
 from inertid_ros.messages.cdr_layout import LayoutError, learn_wrench_stamped
 from inertid_ros.replay.inputs import Inputs, Taker
 from inertid_ros.replay.plan import Plan, Progress
 from inertid_ros.replay.target_replay import TargetReplay
-from inertid_ros.replay.trace import LinkTrace, LoadTrace, Origin, Traces, unite_health
+from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces, unite_health
 
 
 class Replay:
@@ -123,12 +123,11 @@ class Replay:
                 "make sure that it is the URDF of this robot (--urdf)"
             )
 
-    def _make_origin(self, first_stamp: int, last_stamp: int) -> Origin:
-        return Origin(
+    def _make_origin(self, first_stamp: int, last_stamp: int) -> Provenance:
+        return Provenance(
             inputs=tuple(self._files),
-            urdf_sha256=hash_text(self._description),
+            urdf_sha256=hash_urdf(self._description),
             settings_sha256=self._plan.settings_sha256,
-            versions=list_versions(),
             first_stamp=first_stamp,
             last_stamp=last_stamp,
         )

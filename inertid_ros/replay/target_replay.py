@@ -17,11 +17,12 @@ from inertid_ros.core.input.joint_names import rename_joints
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, Output, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.estimate import read_arm, read_tool
+from inertid_ros.files.provenance import Provenance
 from inertid_ros.files.static_poses import read_static_file
 from inertid_ros.replay.decimation import MomentKeeper
 from inertid_ros.replay.plan import Plan
 from inertid_ros.replay.recorder import LINK_MOMENTS, LINK_SPACING, LOAD_MOMENTS, LOAD_SPACING, Record, Recorder
-from inertid_ros.replay.trace import LinkTrace, LoadTrace, Origin
+from inertid_ros.replay.trace import LinkTrace, LoadTrace
 from inertid_ros.text.parameters import channel_units
 
 _TOPICS = {
@@ -212,7 +213,7 @@ class TargetReplay:
         return self._recorder.axis.first_stamp, estimate.stamp
 
     def finish(
-        self, topics: tuple[TopicStatistics, ...], notes: tuple[str, ...], origin: Origin
+        self, topics: tuple[TopicStatistics, ...], notes: tuple[str, ...], origin: Provenance
     ) -> LoadTrace | LinkTrace:
         """All that is known at the end, beside what is shared; there must have been samples to use."""
         chain, estimate, model = self.chain, self.chain.estimate(), self.chain.model

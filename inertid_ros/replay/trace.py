@@ -17,7 +17,7 @@ from inertid_ros.core.estimation.reweighted import ReweightedEstimator
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.files.provenance import InputFile
+from inertid_ros.files.provenance import Provenance
 from inertid_ros.replay.residuals import Channels, Prediction
 
 STATES = tuple(state.value for state in reversed(ParameterState))
@@ -118,26 +118,6 @@ class Histogram:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Where the numbers come from.
-
-    Attributes:
-        inputs: the files of the bags, in the order they were read.
-        urdf_sha256: of the text of the robot description.
-        settings_sha256: of the parameter file; empty if there was none.
-        versions: of this package and the libraries that make the numbers, by name.
-        first_stamp, last_stamp: of the samples used [ns]; 0 if there are none.
-    """
-
-    inputs: tuple[InputFile, ...]
-    urdf_sha256: str
-    settings_sha256: str
-    versions: dict[str, str]
-    first_stamp: int
-    last_stamp: int
-
-
-@dataclass(frozen=True, slots=True)
 class Trace:
     """All that is kept of identifying a load or an arm, with C channels.
 
@@ -159,7 +139,7 @@ class Trace:
     health: tuple[HealthItem, ...]
     notes: tuple[str, ...]
     settings: Settings
-    origin: Origin
+    origin: Provenance
     channels: tuple[str, ...]
     units: tuple[str, ...]
     joint_names: tuple[str, ...]

@@ -19,7 +19,7 @@ from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import SavedEstimate
-from inertid_ros.files.urdf_load import find_urdf_load
+from inertid_ros.files.urdf_inertials import find_urdf_load
 from inertid_ros.replay.plan import Plan, Progress
 from inertid_ros.replay.recordings import find_recordings
 from inertid_ros.replay.replay import replay_bags

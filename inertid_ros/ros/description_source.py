@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from inertid_ros.core.errors import RobotDescriptionError
+from inertid_ros.core.errors import InertidError, RobotDescriptionError
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.files.urdf import UrdfFile
 from inertid_ros.ros.health import NodeHealth
 
 SOURCE = "robot_description"
@@ -42,8 +43,8 @@ class DescriptionSource:
         text = self._published
         if self._file:
             try:
-                text = Path(self._file).expanduser().read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
+                text = UrdfFile.read(Path(self._file), "the parameter urdf").text
+            except InertidError as error:
                 self._report("broken_file", str(error))
                 return False
         elif not text:

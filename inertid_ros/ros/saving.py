@@ -11,7 +11,7 @@ from inertid_ros.core.records import JointBlock, Output, WrenchBlock
 from inertid_ros.core.rigid_body.tool import Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate_writer import list_links, list_live, write_estimate
-from inertid_ros.files.provenance import hash_text
+from inertid_ros.files.provenance import Provenance, hash_urdf
 
 LOAD_FILE = "inertid_load.yaml"
 LINKS_FILE = "inertid_links.yaml"
@@ -48,30 +48,29 @@ class Usage:
         self.last_stamp = output.stamps.item(-1)
         self.samples_used += len(output.stamps)
 
-    def list_counts(self, wrenches: str) -> dict[str, int]:
-        """The same by name, as it is written; `wrenches` is the topic of the wrenches, empty for none."""
+    def describe(self, description: str, wrenches: str) -> Provenance:
+        """The same with the robot's description; `wrenches` is the topic of the wrenches, empty for none."""
         received = {f"{wrenches}_received": self.wrenches_received} if wrenches else {}
-        return {
-            "first_stamp": self.first_stamp,
-            "last_stamp": self.last_stamp,
-            "joint_states_received": self.joints_received,
-            **received,
-            "samples_used": self.samples_used,
-        }
+        return Provenance(
+            urdf_sha256=hash_urdf(description),
+            first_stamp=self.first_stamp,
+            last_stamp=self.last_stamp,
+            samples={"joint_states_received": self.joints_received, **received, "samples_used": self.samples_used},
+        )
 
 
 def save_load(settings: Settings, description: str, estimate: LoadEstimate, usage: Usage) -> Path:
     """Write an estimate of the load and return the path; FileAccessError if that fails."""
-    samples = usage.list_counts("" if estimate.sensor is None else "wrench")
+    provenance = usage.describe(description, "" if estimate.sensor is None else "wrench")
     path = _directory(settings) / LOAD_FILE
-    write_estimate(path, list_live(settings, hash_text(description), samples, load=estimate))
+    write_estimate(path, list_live(settings, provenance, load=estimate))
     return path
 
 
 def save_tool(settings: Settings, description: str, tool: Tool, usage: Usage) -> Path:
     """Write a tool and return the path; FileAccessError if that fails."""
     path = _directory(settings) / TOOL_FILE
-    write_estimate(path, list_live(settings, hash_text(description), usage.list_counts("wrench"), tool=tool))
+    write_estimate(path, list_live(settings, usage.describe(description, "wrench"), tool=tool))
     return path
 
 
@@ -81,10 +80,10 @@ def save_links(settings: Settings, description: str, estimate: LinksEstimate, us
     Raises:
         InertidError: if there is no feasible completion, or the file cannot be written.
     """
-    samples = usage.list_counts("" if settings.links.source == "effort" else "base_wrench")
+    provenance = usage.describe(description, "" if settings.links.source == "effort" else "base_wrench")
     links = list_links(estimate, complete_links(estimate), settings)
     path = _directory(settings) / LINKS_FILE
-    write_estimate(path, list_live(settings, hash_text(description), samples, links=links))
+    write_estimate(path, list_live(settings, provenance, links=links))
     return path
 
 

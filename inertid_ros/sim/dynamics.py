@@ -23,14 +23,14 @@ class FrameMotion:
         position: (N, 3) its origin in the root frame, m.
         angular_velocity: (N, 3) rad/s.
         angular_acceleration: (N, 3) rad/s^2.
-        felt_acceleration: (N, 3) acceleration of the origin minus gravity, m/s^2.
+        proper_acceleration: (N, 3) acceleration of the origin minus gravity, m/s^2.
     """
 
     rotation: FloatArray
     position: FloatArray
     angular_velocity: FloatArray
     angular_acceleration: FloatArray
-    felt_acceleration: FloatArray
+    proper_acceleration: FloatArray
 
     def take(self, rows: slice | IntArray) -> FrameMotion:
         """Return the motion at some of the times, by slice or by index."""
@@ -74,8 +74,8 @@ class ArmDynamics:
             forward_kinematics(model, data, *coordinates[i])
             rotation[i], position[i], velocity[i], acceleration[i] = views
         omega = velocity[:, 3:]
-        felt = acceleration[:, :3] + _cross(omega, velocity[:, :3]) - _rotate_back(rotation, self._gravity)
-        return FrameMotion(rotation, position, omega, acceleration[:, 3:], felt)
+        proper = acceleration[:, :3] + _cross(omega, velocity[:, :3]) - _rotate_back(rotation, self._gravity)
+        return FrameMotion(rotation, position, omega, acceleration[:, 3:], proper)
 
     def drive(self, path: JointPath, held: FloatArray) -> FloatArray:
         """Compute the efforts (N, n) that move the arm while the sensor exerts wrenches (N, 6) on what it holds."""
@@ -121,10 +121,10 @@ def load_wrench(motion: FrameMotion, phi: FloatArray) -> FloatArray:
         f = m a + w' x s + w x (w x s),    n = I w' + w x I w + s x a
     """
     mass, moment, inertia = phi[0], phi[1:4], phi[INERTIA_INDEX]
-    omega, omega_rate, felt = motion.angular_velocity, motion.angular_acceleration, motion.felt_acceleration
-    force = mass * felt + _cross(omega_rate, moment) + _cross(omega, _cross(omega, moment))
+    omega, omega_rate, proper = motion.angular_velocity, motion.angular_acceleration, motion.proper_acceleration
+    force = mass * proper + _cross(omega_rate, moment) + _cross(omega, _cross(omega, moment))
     spin = np.einsum("ij,nj->ni", inertia, omega)
-    torque = np.einsum("ij,nj->ni", inertia, omega_rate) + _cross(omega, spin) + _cross(moment, felt)
+    torque = np.einsum("ij,nj->ni", inertia, omega_rate) + _cross(omega, spin) + _cross(moment, proper)
     return np.concatenate([force, torque], axis=1)
 
 

@@ -1,7 +1,8 @@
-"""What the motor of a joint works against besides the links: friction, its own rotor, and an offset."""
+"""Drives: friction, rotor inertia and effort offset of each joint."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -9,7 +10,16 @@ import numpy as np
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.motions.motion import JointPath
-from inertid_ros.sim.per_joint import PerJoint, spread_over_joints
+
+PerJoint = float | Sequence[float] | FloatArray
+
+
+def spread_over_joints(name: str, values: PerJoint, count: int) -> FloatArray:
+    """Return one number for each joint, (count,), or raise SettingError naming what was given."""
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.shape not in ((), (1,), (count,)):
+        raise SettingError(name, values, f"one number, or one for each of the {count} joints")
+    return np.broadcast_to(numbers, count).copy()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""Which load hangs on the sensor when."""
+"""Which load is on the sensor when."""
 
 from __future__ import annotations
 

@@ -1,15 +1,18 @@
-"""When a sensor takes its samples."""
+"""When sensors take their samples, and samples as time goes on."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.sim.noise import NoiseStream
 
 NANOSECONDS = 1e9
+AHEAD = 0.1
+"""Seconds that are computed ahead: sample by sample the simulation would cost many times as much."""
 
 
 class Samples(NamedTuple):
@@ -48,3 +51,39 @@ class SampleClock:
         instants = np.rint(seconds * NANOSECONDS).astype(np.int64)
         begin, stop = np.searchsorted(instants, [low, max(low, high)])
         return Samples(first + int(begin), first + int(stop), instants[begin:stop])
+
+
+Block = TypeVar("Block", JointBlock, WrenchBlock)
+
+
+class Playback(Generic[Block]):
+    """Gives each sample of one sensor once, when its time has come.
+
+    Times are seconds since the start of the simulation, whose stamps must count from 0.
+    """
+
+    def __init__(self, read: Callable[[float, float], Block]) -> None:
+        """Take one of a simulator's methods, such as `simulator.wrenches`."""
+        self._read: Callable[[float, float], Block] = read
+        self._given = 0.0
+        self._computed = 0.0
+        self._ahead: Block = read(0.0, 0.0)
+
+    def advance(self, time: float) -> Block:
+        """Return the samples since the last call and before a time."""
+        if time > self._computed:
+            self._computed = time + AHEAD
+            self._ahead = self._read(self._given, self._computed)
+        limits = np.rint(np.array([self._given, time]) * NANOSECONDS).astype(np.int64)
+        first, last = np.searchsorted(self._ahead.stamps, limits)
+        self._given = time
+        return self._ahead.take(slice(int(first), int(last)))
+
+    def skip_to(self, time: float) -> None:
+        """Leave out the samples before a time, or go back to it."""
+        self._given = time
+        self.recompute()
+
+    def recompute(self) -> None:
+        """Forget what was computed ahead, since the simulation has changed."""
+        self._computed = self._given

@@ -1,4 +1,4 @@
-"""A robot that moves, carries and measures: blocks of samples for any stretch of time, always the same for a seed."""
+"""A robot that moves, carries and measures: blocks of samples for any span of time, reproducible by a seed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from inertid_ros.sim.friction import JointFriction
 from inertid_ros.sim.links import with_links
 from inertid_ros.sim.load_schedule import NO_LOAD, LoadSchedule
 from inertid_ros.sim.noise import NoiseStream
-from inertid_ros.sim.readings import JointSensors, WrenchSensor
 from inertid_ros.sim.sampling import SampleClock, Samples
-from inertid_ros.sim.sensors import SensorModel
+from inertid_ros.sim.sensors import JointSensors, SensorModel, WrenchSensor
 
 DEFAULT_START = 1_700_000_000_000_000_000
 DEFAULT_GRAVITY = (0.0, 0.0, -9.80665)
@@ -27,7 +26,7 @@ DEFAULT_GRAVITY = (0.0, 0.0, -9.80665)
 class Simulator:
     """An arm that follows a motion exactly, with a load at its wrist sensor, joint sensors, and a sensor at its base.
 
-    Times are seconds since the start. Every sample has its own random numbers, so it does not matter in which stretches
+    Times are seconds since the start. Every sample has its own random numbers, so it does not matter in which spans
     samples are asked for. The base sensor has the errors of the wrist sensor's model, drawn independently, and takes
     its samples at the same instants.
     """

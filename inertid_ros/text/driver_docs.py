@@ -1,18 +1,19 @@
-"""The page on the simulated driver, written from the one source of its parameters in scenario_settings.py."""
+"""The page on the simulated driver, written from the one source of its parameters, `ScenarioSettings`."""
 
 from __future__ import annotations
 
-from inertid_ros.core.settings.settings import iterate_settings
-from inertid_ros.sim.scenario_settings import ScenarioSettings
+from collections.abc import Iterable
+
+from inertid_ros.core.settings.settings import SettingInfo
 from inertid_ros.text.settings_docs import format_table
 
 _PAGE = """\
 # Simulated driver
 
-Generated from `inertid_ros/sim/scenario_settings.py` with `inertid params --driver > docs/simulated_driver.md`.
+Generated from `inertid_ros/sim/scenario.py` with `inertid params --driver > docs/simulated_driver.md`.
 
 `inertid driver` (or `ros2 run inertid_ros simulated_driver`) stands in for a robot with a wrist force/torque sensor:
-a moving arm with encoders, noise, bias and vibration, that picks a load up and puts it down when told to.
+a moving arm with encoders, noise, bias and vibration, that picks up a load and puts it down on request.
 
 ```
 inertid driver --ros-args -p robot:=ddarm -p load:=none -p motion:=multisine
@@ -31,12 +32,12 @@ inertid driver --ros-args -p robot:=ddarm -p links:=paper -p load:=none -p motio
 | `joint_states` | sensor_msgs/JointState | positions, velocities with `tachometer`, motor efforts with `effort` |
 | `wrench` | geometry_msgs/WrenchStamped | what the wrist sensor measures, in `sensor_frame` |
 | `base_wrench` | geometry_msgs/WrenchStamped | what a sensor below the base measures, in the URDF's root frame; \
-only while somebody listens |
-| `robot_description` | std_msgs/String | the URDF, kept for those who come later |
+only while there is a subscriber |
+| `robot_description` | std_msgs/String | the URDF, latched for late subscribers |
 
 | service | type | what |
 | --- | --- | --- |
-| `~/attach` | std_srvs/SetBool | true: take the load up, false: put it down, from the next sample on |
+| `~/attach` | std_srvs/SetBool | true: pick up the load, false: put it down, from the next sample on |
 
 ```
 ros2 service call /simulated_driver/attach std_srvs/srv/SetBool "{{data: true}}"
@@ -58,6 +59,6 @@ mixed types.
 {table}"""
 
 
-def driver_page() -> str:
-    """Return the Markdown page: topics, service and one row a parameter."""
-    return _PAGE.format(table=format_table(iterate_settings(ScenarioSettings)))
+def driver_page(parameters: Iterable[SettingInfo]) -> str:
+    """Return the Markdown page: topics, service and one row per parameter."""
+    return _PAGE.format(table=format_table(parameters))

@@ -1,4 +1,4 @@
-"""Numbers for people: a value with its uncertainty, to the digits that mean something."""
+"""Numbers for people: a value with its uncertainty, to the significant digits."""
 
 from __future__ import annotations
 

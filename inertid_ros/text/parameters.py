@@ -1,4 +1,4 @@
-"""Parameters of an arm for people: units, values with their uncertainty, how well each channel is explained."""
+"""Parameters of an arm for people: units, values with their uncertainty, residual of each channel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parameter file and the parameter table, written from the one source in core/settings.py."""
+"""The parameter file and the parameter table, written from the one source in core/settings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _YAML_HEADER = """\
 _MARKDOWN_HEADER = """\
 # Parameters
 
-Generated from `inertid_ros/core/settings.py` with `inertid params --markdown > docs/parameters.md`.
+Generated from `inertid_ros/core/settings` with `inertid params --markdown > docs/parameters.md`.
 
 {changes}
 
@@ -69,12 +69,12 @@ def template_yaml() -> str:
 
 
 def parameter_table() -> str:
-    """Return a Markdown page with one row a parameter."""
+    """Return a Markdown page with one row per parameter."""
     return _MARKDOWN_HEADER.format(changes=describe_changes()) + format_table(iterate_settings())
 
 
 def format_table(infos: Iterable[SettingInfo]) -> str:
-    """Return a Markdown table with one row a parameter."""
+    """Return a Markdown table with one row per parameter."""
     rows = [
         f"| `{info.name}` | {info.type.replace('_', ' ')} | `{format_yaml_value(info.default)}` "
         f"| {info.describe_range()} | {info.unit} | {info.description} |"

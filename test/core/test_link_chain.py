@@ -28,8 +28,7 @@ from inertid_ros.core.estimation.link_records import LinkOutput
 from inertid_ros.core.link_chain import LinkChain
 from inertid_ros.motions.motion import Hold, MinimumJerk, Sequence
 from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.scenario import build_simulator, read_urdf
-from inertid_ros.sim.scenario_settings import ScenarioSettings
+from inertid_ros.sim.scenario import ScenarioSettings, build_simulator, read_urdf
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator
 

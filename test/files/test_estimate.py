@@ -28,6 +28,7 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.files.estimate import read_arm, read_estimate, read_tool
 from inertid_ros.files.estimate_writer import list_links, list_live, write_estimate
+from inertid_ros.files.provenance import Provenance
 from inertid_ros.files.share import share_path
 from inertid_ros.sim.scenario import read_urdf
 from inertid_ros.text.parameters import channel_units, format_base_parameters, format_fits, parameter_units
@@ -35,8 +36,12 @@ from inertid_ros.text.parameters import channel_units, format_base_parameters, f
 DATA = Path(__file__).parent / "data"
 """Files of version 1, written by the code at commit 1c27e6a from simulated recordings."""
 GENERATOR = np.random.default_rng(1)
-SAMPLES = {"first_stamp": 1_700_000_000_123_456_789, "last_stamp": 1_700_000_012_987_654_321, "joint_states": 12345}
-URDF_SHA256 = "0123456789abcdef" * 4
+PROVENANCE = Provenance(
+    urdf_sha256="0123456789abcdef" * 4,
+    first_stamp=1_700_000_000_123_456_789,
+    last_stamp=1_700_000_012_987_654_321,
+    samples={"joint_states_received": 12345},
+)
 SETTINGS = Settings(load=LoadSettings(sensor_frame="ft_sensor", method="integral"))
 
 
@@ -57,7 +62,7 @@ SENSOR = WristSensor(
     variance_inflation=1.25,
 )
 LOAD = LoadEstimate(
-    stamp=SAMPLES["last_stamp"],
+    stamp=PROVENANCE.last_stamp,
     mode=Mode.TESTING,
     names=PARAMETER_NAMES,
     values=PHI,
@@ -75,7 +80,7 @@ LOAD = LoadEstimate(
 
 def save(path: Path, load: LoadEstimate | None = LOAD, **entries: Any) -> Path:
     """A file as ~/save writes it."""
-    write_estimate(path, list_live(SETTINGS, URDF_SHA256, SAMPLES, load=load, **entries))
+    write_estimate(path, list_live(SETTINGS, PROVENANCE, load=load, **entries))
     return path
 
 
@@ -141,7 +146,7 @@ def test_a_load_comes_back_to_the_last_digit(tmp_path: Path, suffix: str) -> Non
     saved = read_estimate(save(tmp_path / f"load.{suffix}"))
     assert_same(saved.need_load(), LOAD)
     assert_same(read_tool(tmp_path / f"load.{suffix}"), TOOL)
-    assert (saved.settings, saved.urdf_sha256, saved.links) == (SETTINGS, URDF_SHA256, None)
+    assert (saved.settings, saved.urdf_sha256, saved.links) == (SETTINGS, PROVENANCE.urdf_sha256, None)
 
 
 def test_a_load_by_efforts_has_no_sensor_and_the_method_of_the_links(tmp_path: Path) -> None:
@@ -196,7 +201,7 @@ def test_the_file_is_for_people_too(path: Path) -> None:
     assert text.startswith("# What inertid_ros has identified")
     assert "parameters: [1.10" in text
     assert "paste:" in text
-    assert yaml.safe_load(text)["recordings"] == [SAMPLES]
+    assert yaml.safe_load(text)["recordings"] == [PROVENANCE.list_samples()]
 
 
 def test_people_find_the_body_with_its_uncertainty(tmp_path: Path) -> None:
@@ -358,8 +363,9 @@ def test_commands_take_what_a_node_saves(tmp_path: Path) -> None:
     """The estimate of a real replay, written as a node does, is as good as estimate.json."""
     replayed = read_estimate(DATA / "replay_links_1.json")
     content = json.loads((DATA / "replay_links_1.json").read_text())
-    write_estimate(tmp_path / "arm.yaml", list_live(replayed.need_settings(), replayed.urdf_sha256, SAMPLES,
-                                                    links={**content["links"], "mode": "tracking"}))  # fmt: skip
+    provenance = dataclasses.replace(PROVENANCE, urdf_sha256=replayed.urdf_sha256)
+    links = {**content["links"], "mode": "tracking"}
+    write_estimate(tmp_path / "arm.yaml", list_live(replayed.need_settings(), provenance, links=links))
     urdf = str(share_path("urdf", "ddarm.urdf"))
     written = []
     for file in (tmp_path / "arm.yaml", DATA / "replay_links_1.json"):

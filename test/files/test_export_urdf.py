@@ -22,12 +22,11 @@ from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, decompose, fro
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.files import export_urdf as module
+from inertid_ros.files import urdf_inertials as module
 from inertid_ros.files.estimate import FORMAT, VERSION, read_estimate
-from inertid_ros.files.export_urdf import JointDynamics, export_urdf, read_links
 from inertid_ros.files.parameters import list_settings
-from inertid_ros.files.provenance import hash_text
-from inertid_ros.files.urdf_load import read_inertial
+from inertid_ros.files.provenance import hash_urdf
+from inertid_ros.files.urdf_inertials import JointDynamics, export_urdf, read_inertial, read_links
 
 ROOT = Path(__file__).parents[2]
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -148,7 +147,7 @@ def test_what_is_too_heavy_for_the_identified_link_is_made_lighter(seed: int) ->
     bodies, joints = identify(take_arm(text), seed)
     exported = export_urdf(text, bodies, joints)
     assert len(exported.notes) == 3
-    assert "link0 leaves no room for tool0, tip0" in exported.notes[0]
+    assert "link0 is too light for tool0, tip0" in exported.notes[0]
     assert strip(exported.text) == strip(text)
     check_bodies(exported.text, bodies, joints)
     for link in ElementTree.fromstring(exported.text).findall("link")[1:]:
@@ -211,16 +210,16 @@ def test_friction_that_was_not_identified_stays() -> None:
 def test_other_arms_are_refused() -> None:
     text = (ROOT / "urdf" / "ddarm.urdf").read_text()
     bodies, joints = identify(take_arm(text), seed=4)
-    with pytest.raises(RobotDescriptionError, match=r"link1, link2, link3.* holds arm1"):
+    with pytest.raises(RobotDescriptionError, match=r"link1, link2, link3.* contains arm1"):
         export_urdf(text, {"arm1": bodies["link1"]}, joints)
     with pytest.raises(RobotDescriptionError, match="'elbow' is not in the robot description"):
         export_urdf(text, bodies, {"elbow": JointDynamics()})
 
 
-def test_what_cannot_exist_is_not_written() -> None:
+def test_what_is_not_physical_is_not_written() -> None:
     text = (ROOT / "urdf" / "ddarm.urdf").read_text()
     bodies, joints = identify(take_arm(text), seed=4)
-    with pytest.raises(NotIdentifiedError, match="'link2' cannot exist"):
+    with pytest.raises(NotIdentifiedError, match="'link2' is not physically consistent"):
         export_urdf(text, {**bodies, "link2": -bodies["link2"]}, joints)
     with pytest.raises(NotIdentifiedError, match="'joint2' has negative friction"):
         export_urdf(text, bodies, {**joints, "joint2": JointDynamics(viscous=-0.1)})
@@ -258,7 +257,7 @@ def write_estimate(path: Path, text: str, bodies: dict[str, FloatArray], joints:
         "version": VERSION,
         "links": links,
         "settings": list_settings(Settings()),
-        "urdf_sha256": hash_text(text.replace("\r\n", "\n")),
+        "urdf_sha256": hash_urdf(text),
         "recordings": [],
     }
     path.write_text(json.dumps(document))

@@ -18,6 +18,7 @@ from inertid_ros.files.parameters import read_settings
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "launch").glob("*.launch.py"))
+COMMON = ROOT / "inertid_ros" / "ros" / "launching.py"
 needs_launch = pytest.mark.skipif(importlib.util.find_spec("launch_ros") is None, reason="launch_ros is not installed")
 
 
@@ -35,10 +36,22 @@ def test_the_launch_files_are_there() -> None:
     assert [file.name for file in FILES] == ["demo.launch.py", "links.launch.py", "load.launch.py"]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_load_and_links_have_the_documented_arguments_and_declare_none_twice() -> None:
+    common = [name for name, _ in declared_arguments(COMMON)]
+    assert common == [
+        "params_file", "urdf", "namespace", "joint_states_topic", "wrench_topic", "robot_description_topic",
+        "autostart", "use_sim_time", "log_level",
+    ]  # fmt: skip
+    own = {file.name: [name for name, _ in declared_arguments(file)] for file in FILES}
+    assert own["load.launch.py"] == ["sensor_frame", "tool_file"]
+    assert own["links.launch.py"] == ["source", "effort_unit", "load", "base_wrench_topic"]
+    assert not set(common) & {name for names in own.values() for name in names}
+
+
+@pytest.mark.parametrize("file", [*FILES, COMMON], ids=lambda file: file.name)
 def test_every_argument_has_a_description_and_a_default_among_its_choices(file: Path) -> None:
     arguments = declared_arguments(file)
-    assert len(arguments) >= 7
+    assert len(arguments) >= 2
     for name, keywords in arguments:
         assert len(ast.literal_eval(keywords["description"])) > 10, name
         default = ast.literal_eval(keywords["default_value"])

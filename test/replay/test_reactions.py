@@ -130,7 +130,7 @@ def test_one_orientation_says_what_it_cannot_tell_apart(bags: list[Path], capsys
     assert mass == "base.m + link1.m + link2.m + link3.m + 0.102 sensor.fz"
     assert "base.mcz" in content["not_identified"]
     assert main(["reactions", str(bags[0])]) == 0
-    assert "orientations of the base: 1; 3 tell all" in capsys.readouterr().out
+    assert "orientations of the base: 1; 3 identify all" in capsys.readouterr().out
 
 
 def test_wrench_on_the_ground_is_called_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,7 +151,7 @@ def test_pose_to_add_moves_the_joint_that_did_not(tmp_path: Path, capsys: pytest
     assert content["pose_to_add"]["combinations"] == 10
     assert abs(content["pose_to_add"]["positions"]["joint3"] - 0.5) > 0.1
     assert main(["reactions", *map(str, paths), "--gravity-from-force"]) == 0
-    assert "tells 2 more" in capsys.readouterr().out
+    assert "identifies 2 more" in capsys.readouterr().out
 
 
 def test_table_is_printed(bags: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -161,7 +161,7 @@ def test_table_is_printed(bags: list[Path], tmp_path: Path, capsys: pytest.Captu
     assert "link3.mcx" in printed
     assert "condition number" in printed
     assert "pose to add: joint1" in printed
-    assert "told by no pose" in printed
+    assert "not identifiable from poses at rest" in printed
 
 
 def test_bad_input_is_refused_in_one_line(bags: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,7 +100,7 @@ def test_table_names_every_joint(
     capsys.readouterr()
     assert main(["validate", str(estimate), str(other_bag)]) == 0
     text = capsys.readouterr().out
-    for word in ("joint1", "joint2", "joint3", "overall", "URDF", "not filtered", "All is frozen"):
+    for word in ("joint1", "joint2", "joint3", "overall", "URDF", "not filtered", "Nothing is fitted"):
         assert word in text
 
 

@@ -20,13 +20,14 @@ from inertid_ros.core.records import JointBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.estimate_writer import write_estimate
+from inertid_ros.files.provenance import Provenance
 from inertid_ros.motions.motion import JointPath, Motion, Repeat, round_trip
 from inertid_ros.motions.paper_moves import paper_ddarm_link_moves
 from inertid_ros.replay.combine import Recorded, combine
 from inertid_ros.replay.document import make_document
 from inertid_ros.replay.plan import Plan
 from inertid_ros.replay.target_replay import TargetReplay
-from inertid_ros.replay.trace import LinkTrace, Origin, Traces
+from inertid_ros.replay.trace import LinkTrace, Traces
 from inertid_ros.report import write_report
 from inertid_ros.report.convergence import iterate_link_convergence
 from inertid_ros.report.excitation import draw_link_states
@@ -40,7 +41,9 @@ from inertid_ros.report.verdict_links import find_fit, find_unmoved, judge_links
 def make_trace(block: JointBlock) -> LinkTrace:
     part = TargetReplay(Plan(settings=BY_EFFORT), Robot.from_urdf(DDARM), Target.LINKS)
     part.push_joints(block)
-    origin = Origin((), "1" * 64, "", {}, int(block.stamps[0]), int(block.stamps[-1]))
+    origin = Provenance(
+        urdf_sha256="1" * 64, first_stamp=int(block.stamps[0]), last_stamp=int(block.stamps[-1]), versions={}
+    )
     trace = part.finish((), (), origin)
     assert isinstance(trace, LinkTrace)
     return trace

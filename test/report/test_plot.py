@@ -13,6 +13,7 @@ from support.report_traces import puma_trace
 from inertid_ros.cli.main import main
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.estimate_writer import list_live, write_estimate
+from inertid_ros.files.provenance import Provenance
 from inertid_ros.report.plot import outline
 
 
@@ -30,7 +31,10 @@ def estimate_json(tmp_path: Path) -> Path:
 
 def save(path: Path) -> Path:
     trace = puma_trace()
-    write_estimate(path, list_live(trace.settings, "0" * 64, {"first_stamp": 1, "last_stamp": 2}, load=trace.estimate))
+    write_estimate(
+        path,
+        list_live(trace.settings, Provenance(urdf_sha256="0" * 64, first_stamp=1, last_stamp=2), load=trace.estimate),
+    )
     return path
 
 

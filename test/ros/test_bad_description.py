@@ -129,7 +129,7 @@ def test_a_file_that_is_no_description_is_reported_until_it_is_no_longer_asked_f
     status = bench.status("robot_description")
     assert status.level == DiagnosticStatus.WARN
     assert "no robot description has arrived yet" in status.message
-    file.write_text(read_urdf("puma560"))
+    file.write_text(read_urdf("puma560"), encoding="utf-16")
     assert bench.set_parameter("urdf", str(file)).successful
     assert bench.status("robot_description").level == DiagnosticStatus.OK
     bench.feed(4.0)

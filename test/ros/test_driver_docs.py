@@ -11,14 +11,14 @@ import rclpy
 from inertid_ros.cli.main import main
 from inertid_ros.core.settings.settings import iterate_settings
 from inertid_ros.ros.driver_node import SimulatedDriver
-from inertid_ros.sim.scenario_settings import ScenarioSettings
+from inertid_ros.sim.scenario import ScenarioSettings
 from inertid_ros.text.driver_docs import driver_page
 
 PAGE = (Path(__file__).parents[2] / "docs" / "simulated_driver.md").read_text(encoding="utf-8")
 
 
 def test_the_committed_page_is_the_generated_one(capsys: pytest.CaptureFixture[str]) -> None:
-    assert driver_page() == PAGE
+    assert driver_page(iterate_settings(ScenarioSettings)) == PAGE
     assert main(["params", "--driver"]) == 0
     assert capsys.readouterr().out == PAGE
 

@@ -24,8 +24,7 @@ from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.ros.driver_node import SimulatedDriver
 from inertid_ros.ros.runtime import make_executor
-from inertid_ros.sim.scenario import build_simulator, read_urdf
-from inertid_ros.sim.scenario_settings import ScenarioSettings
+from inertid_ros.sim.scenario import ScenarioSettings, build_simulator, read_urdf
 
 PATIENCE = 20.0
 """Seconds after which something that has not happened will not happen."""

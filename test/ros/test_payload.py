@@ -20,8 +20,7 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.ros.saving import LINKS_FILE, Usage, save_links
-from inertid_ros.sim.scenario import build_simulator, read_load, read_urdf
-from inertid_ros.sim.scenario_settings import ScenarioSettings
+from inertid_ros.sim.scenario import ScenarioSettings, build_simulator, read_load, read_urdf
 
 SCENARIO: dict[str, Any] = {"robot": "ddarm", "motion": "paper_link_moves", "tachometer": True, "effort": True}
 RIGID = {"links.viscous": False, "links.coulomb": False, "links.rotor_inertia": False, "links.offset": False}

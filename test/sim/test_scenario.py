@@ -12,8 +12,15 @@ import pytest
 from inertid_ros.core.errors import FileAccessError, SettingError
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.motions.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move
-from inertid_ros.sim.scenario import build_friction, build_motion, build_sensors, build_simulator, read_load, read_urdf
-from inertid_ros.sim.scenario_settings import ScenarioSettings
+from inertid_ros.sim.scenario import (
+    ScenarioSettings,
+    build_friction,
+    build_motion,
+    build_sensors,
+    build_simulator,
+    read_load,
+    read_urdf,
+)
 from inertid_ros.sim.sensors import SensorModel, paper_puma_sensors
 
 TIMES = np.linspace(0.0, 9.0, 181)

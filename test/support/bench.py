@@ -27,8 +27,7 @@ from visualization_msgs.msg import MarkerArray
 
 from inertid_ros.core.records import WrenchBlock
 from inertid_ros.ros.node import EstimatorNode
-from inertid_ros.sim.scenario import build_simulator, read_urdf
-from inertid_ros.sim.scenario_settings import ScenarioSettings
+from inertid_ros.sim.scenario import ScenarioSettings, build_simulator, read_urdf
 
 START = 1_000_000_000_000
 """Nanoseconds of simulated time at which the simulation starts."""

@@ -7,10 +7,10 @@ from inertid_ros.core.chain import Target
 from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.files.provenance import InputFile
+from inertid_ros.files.provenance import InputFile, Provenance
 from inertid_ros.replay.plan import Plan
 from inertid_ros.replay.target_replay import TargetReplay
-from inertid_ros.replay.trace import LoadTrace, Origin
+from inertid_ros.replay.trace import LoadTrace
 
 
 def record_trace(urdf: str, settings: Settings, joints: JointBlock, wrenches: WrenchBlock) -> LoadTrace:
@@ -21,7 +21,7 @@ def record_trace(urdf: str, settings: Settings, joints: JointBlock, wrenches: Wr
         watch.take(stamps, stamps + 1_000_000)
     part.push_joints(joints)
     part.push_wrenches(wrenches)
-    origin = Origin(
+    origin = Provenance(
         inputs=(InputFile("recording/recording_0.mcap", "0" * 64),),
         urdf_sha256="1" * 64,
         settings_sha256="",

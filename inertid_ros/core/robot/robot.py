@@ -11,6 +11,9 @@ import pinocchio as pin
 from inertid_ros.core.errors import RobotDescriptionError, UnknownFrameError, UnsupportedJointError
 from inertid_ros.core.records import FloatArray
 
+_XACRO = ("{http://www.ros.org/wiki/xacro}", "{http://ros.org/wiki/xacro}", "{http://wiki.ros.org/xacro}")
+_OTHER_FORMATS = {"sdf": "an SDF file (Gazebo)", "mujoco": "an MJCF file (MuJoCo)", "COLLADA": "a COLLADA mesh"}
+
 
 @dataclass(frozen=True, slots=True)
 class FramePath:
@@ -47,12 +50,7 @@ class Robot:
         Raises:
             RobotDescriptionError: if the text is no URDF, or one without joints.
         """
-        try:
-            root = ElementTree.fromstring(text)
-        except ElementTree.ParseError as error:
-            raise RobotDescriptionError(f"the robot description is not well-formed XML: {error}") from None
-        if root.tag != "robot":
-            raise RobotDescriptionError(f"the robot description's root element is <{root.tag}>, not <robot>")
+        root = parse_urdf(text)
         for joint in root.iter("joint"):
             if joint.get("type") == "continuous":
                 joint.set("type", "revolute")
@@ -107,6 +105,33 @@ class Robot:
         placed = model.frames[model.getFrameId(frame)]
         model.addJoint(placed.parentJoint, pin.JointModelRX(), placed.placement, frame + "_origin")
         return FramePath(frame, names, is_angle, model)
+
+
+def parse_urdf(text: str, what: str = "the robot description") -> ElementTree.Element:
+    """Parse the XML of a URDF, whatever encoding its declaration names, and return the root element.
+
+    Args:
+        text: the URDF, decoded.
+        what: names it in error messages.
+
+    Raises:
+        RobotDescriptionError: if it is not a URDF; the message says what it seems to be instead.
+    """
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise RobotDescriptionError(f"{what} is not well-formed XML: {error}") from None
+    if root.tag != "robot":
+        kind = _OTHER_FORMATS.get(root.tag)
+        advice = f"it is {kind}: convert it to URDF" if kind else "name a URDF"
+        raise RobotDescriptionError(f"{what} is not a URDF, its root element is <{root.tag}>, not <robot>: {advice}")
+    has_macros = any(element.tag.startswith(_XACRO) for element in root.iter())
+    is_unresolved = any("${" in value or "$(" in value for element in root.iter() for value in element.attrib.values())
+    if is_unresolved or (has_macros and root.find("joint") is None):
+        raise RobotDescriptionError(
+            f"{what} is an unprocessed xacro file: run `xacro FILE -o arm.urdf` and use its output"
+        )
+    return root
 
 
 def find_angles(model: pin.Model) -> tuple[bool, ...]:

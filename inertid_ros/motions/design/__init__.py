@@ -1,1 +1,1 @@
-"""Motions that tell: periodic multisines within limits, with as much information on the load as can be had."""
+"""Design of informative motions: periodic multisines within limits, D-optimal for a load or for the links."""

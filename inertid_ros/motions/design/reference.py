@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.motions.design.candidate import FADE, HARMONICS
+from inertid_ros.motions.design.search import FADE, HARMONICS
 from inertid_ros.motions.motion import MinimumJerk, Motion
 from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.motions.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move

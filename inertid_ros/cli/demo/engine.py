@@ -1,0 +1,224 @@
+"""What every demonstration has in common: two processes in a ROS graph of their own, and a listener to the estimate."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import rclpy
+from rcl_interfaces.msg import Log
+from rclpy.task import Future
+from rich.console import Console
+from std_msgs.msg import Float64MultiArray
+
+from inertid_ros.cli.demo.view import DemoView, Snapshot
+from inertid_ros.core.errors import InertidError
+from inertid_ros.core.records import FloatArray
+from inertid_ros.ros.runtime import make_executor, ros_session
+
+START_LIMIT = 30.0
+"""Seconds the two processes may take to start on a busy machine; on an idle one they take a few."""
+
+_REFRESH = 0.2
+"""Seconds between two updates of the view."""
+_PATIENCE = 5.0
+"""Seconds a process may take to end after SIGINT before it is killed."""
+_LOG_LINES = 4
+
+Outcome = TypeVar("Outcome")
+
+
+class DemoError(InertidError):
+    """The demonstration cannot continue."""
+
+
+class Listener:
+    """Hears an estimate and the estimator's log, as any other ROS node would.
+
+    Attributes:
+        node: its ROS node.
+    """
+
+    def __init__(self, parameters: str, covariance: str, frame: Snapshot) -> None:
+        """Subscribe.
+
+        Args:
+            parameters: topic of the n values and their states.
+            covariance: topic of the (n, n) covariance.
+            frame: what snapshots say of the parameters besides the estimate: labels, truth, CAD model.
+        """
+        self.node = rclpy.create_node("demo")
+        self._topic = parameters
+        self._frame = frame
+        self._values: FloatArray | None = None
+        self._covariance: FloatArray | None = None
+        self._states: tuple[str, ...] = ()
+        self._lines: deque[str] = deque(maxlen=_LOG_LINES)
+        self.node.create_subscription(Float64MultiArray, parameters, self._on_parameters, 10)
+        self.node.create_subscription(Float64MultiArray, covariance, self._on_covariance, 10)
+        self.node.create_subscription(Log, "/rosout", self._on_log, 100)
+
+    @property
+    def hears_estimator(self) -> bool:
+        """Whether the estimator is there."""
+        return bool(self.node.count_publishers(self._topic) > 0)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether estimates come in."""
+        return self._values is not None and self._covariance is not None
+
+    def take_snapshot(self, seconds: float) -> Snapshot:
+        """Return what was heard last, at a time since the first estimate."""
+        assert self._values is not None
+        assert self._covariance is not None
+        return self._frame.update(seconds, self._values, self._covariance, self._states, tuple(self._lines))
+
+    def _on_parameters(self, message: Any) -> None:
+        self._values = np.array(message.data)
+        self._states = tuple(message.layout.dim[1].label.split(", "))
+
+    def _on_covariance(self, message: Any) -> None:
+        size = message.layout.dim[0].size
+        self._covariance = np.array(message.data).reshape(size, size)
+
+    def _on_log(self, message: Any) -> None:
+        if message.name == "inertid":
+            self._lines.append(message.msg)
+
+
+class Processes:
+    """Starts estimator and driver, and stops them whatever happens."""
+
+    def __init__(self, estimator: Sequence[str], driver: Sequence[str]) -> None:
+        """Prepare with the ROS arguments of both; nothing is started yet."""
+        self._estimator, self._driver = estimator, driver
+        self._directory = tempfile.TemporaryDirectory(prefix="inertid_demo_")
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> Processes:
+        """Start the estimator."""
+        self._start("node", self._estimator)
+        return self
+
+    def start_driver(self) -> None:
+        """Start the driver too, unless it runs already."""
+        if "driver" not in self._running:
+            self._start("driver", self._driver)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop both as a user would, and kill them if they do not react."""
+        for process in self._running.values():
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+        for process in self._running.values():
+            try:
+                process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:  # noqa: PERF203 - two processes
+                process.kill()
+                process.wait()
+        self._directory.cleanup()
+
+    def check(self) -> None:
+        """Raise DemoError with the last words of a process that has ended before its time."""
+        for name, process in self._running.items():
+            if process.poll() is not None:
+                log = self._log(name).read_bytes().decode(errors="replace")
+                raise DemoError(f"`inertid {name}` ended with exit code {process.returncode}: {log[-2000:]}")
+
+    def _start(self, name: str, arguments: Sequence[str]) -> None:
+        command = [sys.executable, "-m", "inertid_ros.cli.main", name, "--ros-args", *arguments]
+        environment = {**os.environ, "ROS_LOG_DIR": self._directory.name, "PYTHONUNBUFFERED": "1"}
+        with self._log(name).open("wb") as log:
+            self._running[name] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
+
+    def _log(self, name: str) -> Path:
+        return Path(self._directory.name) / f"{name}.log"
+
+
+@dataclass(frozen=True, slots=True)
+class Demo(Generic[Outcome]):
+    """One demonstration.
+
+    Attributes:
+        estimator, driver: ROS arguments of the two processes.
+        describe: writes a snapshot in one line, where the output is not a terminal.
+        go_through: goes through the phases and returns what is judged.
+        conclude: prints the judgement and returns the exit code.
+    """
+
+    estimator: Sequence[str]
+    driver: Sequence[str]
+    describe: Callable[[Snapshot], str]
+    go_through: Callable[[Processes, DemoView], Outcome]
+    conclude: Callable[[Console, Outcome], int]
+
+
+def list_arguments(parameters: Mapping[str, object]) -> list[str]:
+    """Write parameters as ROS arguments."""
+    return [argument for name, value in parameters.items() for argument in ("-p", f"{name}:={value}")]
+
+
+def run_demo(demo: Demo[Outcome]) -> int:
+    """Run a demonstration and return its exit code.
+
+    Raises:
+        DemoError: if it cannot continue.
+        KeyboardInterrupt: if the user stops it.
+    """
+    console = Console()
+    _isolate_ros()
+    outcome: Outcome | None = None
+    view = DemoView(console, demo.describe)
+    with ros_session([]), Processes(demo.estimator, demo.driver) as processes, view:
+        view.note("starting simulated driver and estimator ...")
+        outcome = demo.go_through(processes, view)
+    if outcome is None:  # ros_session leaves the block quietly on SIGINT and SIGTERM
+        raise KeyboardInterrupt
+    return demo.conclude(console, outcome)
+
+
+def pass_time(listener: Listener, processes: Processes, end: float) -> Iterator[Snapshot]:
+    """Yield snapshots from the first estimate until `end` seconds later."""
+    executor = make_executor(listener.node)
+    executor.add_node(listener.node)
+    started = time.monotonic()
+    origin: float | None = None
+    while True:
+        executor.spin_until_future_complete(Future(), timeout_sec=_REFRESH)
+        now = time.monotonic()
+        if not rclpy.ok():
+            raise KeyboardInterrupt
+        processes.check()
+        if origin is None:
+            if listener.hears_estimator:
+                processes.start_driver()
+            if listener.is_ready:
+                origin = now
+            elif now - started > START_LIMIT:
+                raise DemoError(f"no estimate within {START_LIMIT:g} s: is another program using all of the CPU?")
+            continue
+        if now - origin > end:
+            return
+        yield listener.take_snapshot(now - origin)
+
+
+def _isolate_ros() -> None:
+    """Give this process and its children a ROS domain of their own that ends at this machine."""
+    os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 100)
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    os.environ.pop("ROS_LOCALHOST_ONLY", None)
+    os.environ.pop("ROS_STATIC_PEERS", None)

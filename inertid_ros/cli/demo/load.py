@@ -1,0 +1,121 @@
+"""`inertid demo`: a simulated PUMA picks up the bar of the 1986 paper while it moves, and the load is identified.
+
+Driver and estimator are two ROS 2 processes; this one only listens, shows, and asks the driver to attach and release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from rich.console import Console
+from std_srvs.srv import SetBool
+
+from inertid_ros.cli.demo.engine import Demo, Listener, Processes, list_arguments, pass_time, run_demo
+from inertid_ros.cli.demo.view import DemoView, Snapshot, make_table, print_verdict
+from inertid_ros.sim.scenario import read_load
+from inertid_ros.text.numbers import INTERVAL, format_interval, parameter_label
+
+ESTIMATOR_PARAMETERS = {"load.sensor_frame": "ft_sensor"}
+
+DRIVER_PARAMETERS = {
+    "robot": "puma560",
+    "load": "bar",
+    "attach_at": -1.0,
+    "sign": "on_sensor",
+    "rest": 4.0,
+    "pause": 0.3,
+}
+"""The paper's PUMA and its bar, the wrench as most drivers publish it, and standstill first to measure its noise."""
+
+ATTACH_AT = 8.0
+RELEASE_AT = 18.0
+SHOW_RELEASE = 3.0
+END_AT = 30.0
+"""Seconds since the first estimate, and seconds that the released state is shown."""
+
+_NOTHING_CARRIED = 0.05
+"""Mass [kg] that counts as none; the bar has 1.8 kg."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is judged at the end: the last estimate with the load, and how long [s] it took to detect the release."""
+
+    loaded: Snapshot
+    detected_after: float | None
+
+
+class LoadListener(Listener):
+    """Hears the estimate of the load, and asks the driver to attach and release it."""
+
+    def __init__(self) -> None:
+        """Subscribe."""
+        frame = Snapshot(tuple(parameter_label(index) for index in range(10)), np.zeros(10))
+        super().__init__("/inertid/load/parameters", "/inertid/load/covariance", frame)
+        self._attach = self.node.create_client(SetBool, "/simulated_driver/attach")
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether estimates come in and the driver can be asked."""
+        return super().is_ready and bool(self._attach.service_is_ready())
+
+    def attach(self, attached: bool) -> None:
+        """Ask the driver to attach or release the load; the estimator is not informed."""
+        self._attach.call_async(SetBool.Request(data=attached))
+
+
+def main() -> int:
+    """Run the demonstration; returns 0 if the truth is inside the stated uncertainty and the release was detected."""
+    driver = list_arguments(DRIVER_PARAMETERS)
+    return run_demo(Demo(list_arguments(ESTIMATOR_PARAMETERS), driver, describe, _go_through_phases, _conclude))
+
+
+def describe(snapshot: Snapshot) -> str:
+    """Write the mass, and how many parameters are known."""
+    mass = "mass not excited yet"
+    if snapshot.states[0] != "not excited yet":
+        deviation = float(np.sqrt(snapshot.covariance[0, 0]))
+        mass = f"mass {format_interval(snapshot.values[0], deviation, 'kg')}, truth {snapshot.truth[0]:.3f}"
+    return f"{mass}, {snapshot.known} of {len(snapshot.states)} parameters known"
+
+
+def _go_through_phases(processes: Processes, view: DemoView) -> Outcome:
+    truth = read_load(str(DRIVER_PARAMETERS["load"]))
+    assert truth is not None
+    listener = LoadListener()
+    passing_time = pass_time(listener, processes, END_AT)
+    for snapshot in passing_time:
+        view.show(replace(snapshot, phase="nothing carried"))
+        if snapshot.time > ATTACH_AT:
+            break
+    listener.attach(True)
+    for snapshot in passing_time:
+        view.show(replace(snapshot, phase="the bar was picked up on the way", truth=truth))
+        if snapshot.time > RELEASE_AT:
+            break
+    loaded = replace(snapshot, phase="the bar before it was released", truth=truth)
+    listener.attach(False)
+    detected_after: float | None = None
+    for snapshot in passing_time:
+        view.show(replace(snapshot, phase="the bar was released"))
+        if detected_after is None and _is_free(snapshot):
+            detected_after = snapshot.time - loaded.time
+        if detected_after is not None and snapshot.time - loaded.time > SHOW_RELEASE:
+            break
+    listener.node.destroy_node()
+    return Outcome(loaded, detected_after)
+
+
+def _is_free(snapshot: Snapshot) -> bool:
+    """Tell whether the estimator says that nothing is carried any more."""
+    deviation = float(np.sqrt(snapshot.covariance[0, 0]))
+    return snapshot.states[0] == "known" and abs(snapshot.values[0]) < max(_NOTHING_CARRIED, INTERVAL * deviation)
+
+
+def _conclude(console: Console, outcome: Outcome) -> int:
+    """Print the table against the truth and return the exit code."""
+    after = outcome.detected_after
+    console.print(make_table(outcome.loaded, outcome.loaded.phase))
+    release = "the release was not detected" if after is None else f"release detected in {after:.1f} s"
+    return print_verdict(console, outcome.loaded, "parameters", [(after is not None, release)])

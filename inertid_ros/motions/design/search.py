@@ -1,0 +1,244 @@
+"""The search for the most informative motion: D-optimal, from several random starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from inertid_ros.core.errors import RobotDescriptionError
+from inertid_ros.core.records import FloatArray
+from inertid_ros.motions.design.information import MotionInformation
+from inertid_ros.motions.design.limits import MotionLimits
+from inertid_ros.motions.motion import JointPath
+from inertid_ros.motions.multisine import (
+    LIMIT_MARGIN,
+    JointLimits,
+    SineWindow,
+    WindowedSines,
+    make_fine_grid,
+    scale_to_limits,
+)
+
+HARMONICS = 5
+"""Sines of each joint: five, as in Swevers et al. (1997)."""
+CYCLE = 3.0
+"""About how many seconds one swing lasts: in less time a joint does not get far, in more it hardly accelerates."""
+FADE = 0.3
+"""Share of a swing within which the motion rises at its start, and falls at its end."""
+SAMPLES = 1_200_000
+"""Samples whose dynamics are computed in a search, all candidates together: about half a minute for six joints."""
+
+_DIFFERENCE = 1e-6
+"""Step of numerical derivatives: their errors are of this order too, which is enough for a descent."""
+_STEP, _MOST_POINTS = 0.02, 301
+"""Seconds between the samples of a candidate, and how many there are at most; the final check is finer."""
+_SHARPNESS = 24.0
+"""Exponent of the norm that replaces the maximum: over 4 x 301 samples it exceeds it by 35 % at most."""
+_ROOM = 0.02
+"""The centre stays this share of the range away from both position limits."""
+_DRAWN = 300
+_STAGES = ((8, 0.3), (3, 0.3), (1, 0.4))
+"""Random candidates; then how many of the best go on, and the share of the other candidates they have together."""
+_OVERLOAD = 1e3
+"""Cost of an effort of twice its limit, in units of the log-determinant: far more than motions differ by."""
+_HALVINGS = 30
+"""Of the interval in which the largest allowed scale is searched: to 1e-9."""
+
+
+class CandidateSpace:
+    """Motions of one length as vectors of free numbers, all within the limits, so that a search needs no constraints.
+
+    The first n numbers place the centre between the position limits, by logistic functions. The rest are coefficients
+    of sines, of which only the proportions matter: each joint is scaled until the first of its limits is met.
+    """
+
+    def __init__(self, limits: JointLimits, duration: float) -> None:
+        """Take the limits of n joints and the length of the motion [s]."""
+        self._limits = limits
+        self.joints = len(limits.lower)
+        """Number of joints."""
+        self._window = make_window(duration)
+        points = min(1 + int(np.ceil(duration / _STEP)), _MOST_POINTS)
+        self.step = duration / (points - 1)
+        self._basis = self._window.at(np.linspace(0.0, duration, points))
+        self._sizes = np.abs(self._basis.accelerations).max(axis=0)[:, None]
+        self.dimension = self.joints * (1 + 2 * HARMONICS)
+
+    @property
+    def points(self) -> int:
+        """Number of samples of a path."""
+        return len(self._basis.positions)
+
+    def draw(self, random: np.random.Generator) -> FloatArray:
+        """A random candidate (d,)."""
+        return random.normal(size=self.dimension)
+
+    def sample(self, candidate: FloatArray) -> JointPath:
+        """The path of a candidate, every `step` seconds.
+
+        The largest share of a limit is replaced by a norm that is smooth and somewhat above it.
+        """
+        center, coefficients = self._unpack(candidate)
+        offsets, velocities, accelerations = (part @ coefficients for part in self._basis)
+        shares = self._limits.shares(center, JointPath(center + offsets, velocities, accelerations))
+        largest = (np.maximum(shares, 0.0) ** _SHARPNESS).sum(axis=(0, 1)) ** (1.0 / _SHARPNESS)
+        return JointPath(center + offsets / largest, velocities / largest, accelerations / largest)
+
+    def pull_back(self, candidate: FloatArray, slopes: JointPath) -> FloatArray:
+        """How a cost changes with a candidate, (d,), from how it changes with the path that is sampled from it.
+
+        A joint's path depends on that joint's own numbers alone, so that one of each joint is moved at a time.
+        """
+        path = self.sample(candidate)
+        result = np.empty((self.dimension // self.joints, self.joints))
+        for place in range(len(result)):
+            moved = candidate.reshape(result.shape).copy()
+            moved[place] += _DIFFERENCE
+            changes = zip(self.sample(moved.ravel()), path, slopes, strict=True)
+            result[place] = sum(((there - here) * slope).sum(axis=0) for there, here, slope in changes) / _DIFFERENCE
+        return result.ravel()
+
+    def build(self, candidate: FloatArray) -> WindowedSines:
+        """The motion of a candidate, as large as the limits allow."""
+        return scale_to_limits(WindowedSines(self._window, *self._unpack(candidate)), self._limits)
+
+    def _unpack(self, candidate: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Centre (n,) and coefficients (2 K, n)."""
+        place = _ROOM + (1.0 - 2.0 * _ROOM) / (1.0 + np.exp(-candidate[: self.joints]))
+        center = self._limits.lower + place * (self._limits.upper - self._limits.lower)
+        coefficients = candidate[self.joints :].reshape(2 * HARMONICS, self.joints) / self._sizes
+        return center, coefficients
+
+
+def make_window(duration: float) -> SineWindow:
+    """The sines for a motion of some length [s]: the slowest takes two swings, since the window closes the motion."""
+    swing = duration / max(1, round(duration / CYCLE))
+    return SineWindow(2.0 * swing, HARMONICS, duration, FADE * swing)
+
+
+class _Found(NamedTuple):
+    cost: float
+    candidate: FloatArray
+
+
+class _ExhaustedError(Exception):
+    """All candidates of a descent have been evaluated."""
+
+
+def _get_cost(found: _Found) -> float:
+    return found.cost
+
+
+class MotionSearch:
+    """Searches for the most informative motion of a given length within the limits."""
+
+    def __init__(
+        self,
+        information: MotionInformation,
+        limits: MotionLimits,
+        duration: float,
+        candidates: int | None = None,
+    ) -> None:
+        """Set up a search.
+
+        Args:
+            information: what motions bring.
+            limits: of the joints.
+            duration: of the motion, seconds.
+            candidates: how many motions to evaluate; None for as many as take about half a minute.
+        """
+        self._information = information
+        self._limits = limits
+        self._space = CandidateSpace(limits.joints, duration)
+        self.candidates = SAMPLES // self._space.points if candidates is None else candidates
+        self._report: Callable[[int], None] = lambda _: None
+
+    def run(self, seed: int = 0, on_progress: Callable[[int], None] = lambda _: None) -> WindowedSines:
+        """Search, and return the best motion found, which holds all limits; the same for the same seed.
+
+        Args:
+            seed: of the random starts.
+            on_progress: called with the number of motions evaluated since the last call.
+
+        Raises:
+            RobotDescriptionError: if the motors cannot even hold the arm still where the search ended.
+        """
+        self._report = on_progress
+        random = np.random.default_rng(seed)
+        found = [self._evaluate(self._space.draw(random)) for _ in range(_DRAWN)]
+        self._report(_DRAWN)
+        left = self.candidates - _DRAWN
+        for count, share in _STAGES:
+            best = sorted(found, key=_get_cost)[:count]
+            found = [self._improve(item, int(share * left / count)) for item in best]
+        return self._hold_efforts(self._space.build(found[0].candidate))
+
+    def _evaluate(self, candidate: FloatArray) -> _Found:
+        """Minus the log-determinant of the information, plus a penalty for efforts beyond the limits."""
+        value = self._information.evaluate(self._space.sample(candidate), self._space.step)
+        penalty, _ = self._find_penalty(value.efforts)
+        return _Found(self._information.cost(value.information) + penalty, candidate)
+
+    def _evaluate_with_slopes(self, candidate: FloatArray) -> tuple[_Found, FloatArray]:
+        path = self._space.sample(candidate)
+        value = self._information.evaluate(path, self._space.step)
+        penalty, effort_slopes = self._find_penalty(value.efforts)
+        slopes = self._information.slopes(path, self._space.step, value, effort_slopes)
+        found = _Found(self._information.cost(value.information) + penalty, candidate)
+        return found, self._space.pull_back(candidate, slopes)
+
+    def _find_penalty(self, efforts: FloatArray) -> tuple[float, FloatArray]:
+        """Penalty of the largest effort beyond its limit, and its gradient with respect to all efforts, (N, n)."""
+        shares = np.abs(efforts) / self._limits.effort
+        worst = np.unravel_index(np.argmax(shares), shares.shape)
+        overload = max(float(shares[worst]) - LIMIT_MARGIN, 0.0)
+        slopes = np.zeros(efforts.shape)
+        slopes[worst] = 2.0 * _OVERLOAD * overload * np.sign(efforts[worst]) / self._limits.effort[worst[1]]
+        return _OVERLOAD * overload**2, slopes
+
+    def _improve(self, start: _Found, candidates: int) -> _Found:
+        """Descend until the budget of candidates is used up, or nothing improves."""
+        best, left = start, candidates
+        price = 1 + 3 * self._space.joints
+
+        def evaluate_with_slopes(candidate: FloatArray) -> tuple[float, FloatArray]:
+            nonlocal best, left
+            if left < price:
+                raise _ExhaustedError
+            found, slopes = self._evaluate_with_slopes(candidate)
+            best = min(best, found, key=_get_cost)
+            left -= price
+            self._report(price)
+            return found.cost, slopes
+
+        try:
+            minimize(
+                evaluate_with_slopes, start.candidate, jac=True, method="L-BFGS-B", options={"maxiter": candidates}
+            )
+        except _ExhaustedError:
+            pass
+        self._report(left)
+        return best
+
+    def _hold_efforts(self, motion: WindowedSines) -> WindowedSines:
+        """Scale a motion down until it holds the effort limits."""
+        if self._can_do(motion):
+            return motion
+        if not self._can_do(motion.scaled(0.0)):
+            raise RobotDescriptionError(
+                "no motion was found that the motors can do: raise the effort limits, or narrow the joint ranges to "
+                "where the motors can hold the arm"
+            )
+        low, high = 0.0, 1.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if self._can_do(motion.scaled(middle)) else (low, middle)
+        return motion.scaled(low)
+
+    def _can_do(self, motion: WindowedSines) -> bool:
+        times = make_fine_grid(motion)
+        efforts = self._information.evaluate(motion.at(times), float(times[1])).efforts
+        return bool(np.all(np.abs(efforts) <= self._limits.effort))

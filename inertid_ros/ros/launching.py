@@ -1,0 +1,94 @@
+"""What the launch files share: the estimator's node and the arguments that describe its place in the ROS graph.
+
+Only launch files import this: `launch` is not there where ROS comes as wheels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from launch import LaunchContext
+
+_TOPIC = "_topic"
+
+
+def declare_arguments(*own: DeclareLaunchArgument) -> list[DeclareLaunchArgument]:
+    """Return the arguments of a launch file: those of every estimator, with its own in between."""
+    return [
+        DeclareLaunchArgument(
+            "params_file", default_value="", description="YAML file with the node's parameters. Empty: defaults."
+        ),
+        DeclareLaunchArgument(
+            "urdf",
+            default_value="",
+            description="Path of the URDF. Empty: as in params_file, else the topic robot_description.",
+        ),
+        *own,
+        DeclareLaunchArgument(
+            "namespace", default_value="", description="Namespace of the node and its relative topics."
+        ),
+        DeclareLaunchArgument(
+            "joint_states_topic", default_value="joint_states", description="Topic of the joint states."
+        ),
+        DeclareLaunchArgument(
+            "wrench_topic", default_value="wrench", description="Topic of the wrist sensor's wrench, if used."
+        ),
+        DeclareLaunchArgument(
+            "robot_description_topic", default_value="robot_description", description="Topic of the robot description."
+        ),
+        DeclareLaunchArgument(
+            "autostart",
+            default_value="true",
+            choices=["true", "false"],
+            description="Configure and activate immediately, rather than wait for `ros2 lifecycle set`.",
+        ),
+        DeclareLaunchArgument(
+            "use_sim_time",
+            default_value="false",
+            choices=["true", "false"],
+            description="Take the time from /clock: for a simulator or a bag.",
+        ),
+        DeclareLaunchArgument(
+            "log_level",
+            default_value="info",
+            choices=["debug", "info", "warn", "error", "fatal"],
+            description="Lowest severity that is logged.",
+        ),
+    ]
+
+
+def read_arguments(context: LaunchContext, arguments: Sequence[DeclareLaunchArgument]) -> dict[str, str]:
+    """Values of arguments, by name."""
+    return {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in arguments}
+
+
+def make_estimator(given: Mapping[str, str], parameters: Mapping[str, str], **fixed: Any) -> Node:
+    """Make the estimator's node.
+
+    Args:
+        given: values of all arguments; an argument X_topic remaps topic X.
+        parameters: by argument the parameter that it sets; an empty argument sets nothing.
+        fixed: further parameters.
+    """
+    overrides = {
+        **fixed,
+        "autostart": given["autostart"] == "true",
+        "use_sim_time": given["use_sim_time"] == "true",
+        **{parameter: given[name] for name, parameter in {"urdf": "urdf", **parameters}.items() if given[name]},
+    }
+    logger = ".".join([*filter(None, given["namespace"].split("/")), "inertid"])
+    return Node(
+        package="inertid_ros",
+        executable="estimator",
+        name="inertid",
+        namespace=given["namespace"],
+        parameters=[*([given["params_file"]] if given["params_file"] else []), overrides],
+        remappings=[(name.removesuffix(_TOPIC), topic) for name, topic in given.items() if name.endswith(_TOPIC)],
+        ros_arguments=["--log-level", f"{logger}:={given['log_level']}"],
+        output="screen",
+    )

@@ -1,0 +1,59 @@
+"""The command `inertid`, as typed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from inertid_ros import __version__
+from inertid_ros.cli.main import main
+from inertid_ros.text.settings_docs import parameter_table, template_yaml
+
+
+def test_params_prints_the_template_and_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["params"]) == 0
+    assert capsys.readouterr().out == template_yaml()
+    assert main(["params", "--markdown"]) == 0
+    assert capsys.readouterr().out == parameter_table()
+
+
+@pytest.mark.parametrize("arguments", [[], ["fly"], ["node", "--urdf", "x"], ["params", "--html"], ["demo", "now"]])
+def test_what_is_no_command_is_refused_with_the_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert "usage: inertid" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "node",
+        "driver",
+        "demo",
+        "params",
+        "replay",
+        "validate",
+        "export-urdf",
+        "plot",
+        "excite",
+        "identifiability",
+        "reactions",
+        "weigh",
+        "publish",
+    ],
+)
+def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main([command, "--help"])
+    assert stop.value.code == 0
+    assert f"usage: inertid {command}" in capsys.readouterr().out
+
+
+def test_the_version_is_the_packages() -> None:
+    output = subprocess.run(
+        [sys.executable, "-m", "inertid_ros.cli.main", "--version"], capture_output=True, text=True, check=True
+    )
+    assert output.stdout.strip() == f"inertid {__version__}"
