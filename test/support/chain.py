@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from inertid_ros.core.estimation.load_estimator import Event
-from inertid_ros.core.load_chain import LoadChain, LoadOutput
-from inertid_ros.core.records import FloatArray, WrenchBlock
+from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.estimation.estimate import LoadEstimate
+from inertid_ros.core.records import FloatArray, Output, WrenchBlock, join_outputs
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.files.load import load_from_yaml
@@ -25,10 +25,10 @@ DDARM = share_path("urdf", "ddarm.urdf").read_text()
 BAR = load_from_yaml(share_path("config", "loads", "bar.yaml"))
 
 
-def make_chain(urdf: str = PUMA, **load: object) -> LoadChain:
+def make_chain(urdf: str = PUMA, **load: object) -> Chain:
     """A chain at `ft_sensor` with the wrench on the load unless told otherwise."""
     values = {"sensor_frame": "ft_sensor", "wrench_sign": "on_load", **load}
-    return LoadChain(Robot.from_urdf(urdf), Settings(load=LoadSettings(**values)))  # type: ignore[arg-type]
+    return Chain(Robot.from_urdf(urdf), Settings(load=LoadSettings(**values)), Target.LOAD)  # type: ignore[arg-type]
 
 
 def puma_motion(rest: float = 2.0, rounds: int = 1) -> Motion:
@@ -50,26 +50,22 @@ def simulate_puma(
     return Simulator(PUMA, "ft_sensor", motion, model, schedule, seed=seed, tool=tool)
 
 
-def drive(chain: LoadChain, simulator: Simulator, start: float, end: float, chunk: float = 0.5) -> LoadOutput:
+def drive(chain: Chain, simulator: Simulator, start: float, end: float, chunk: float = 0.5) -> Output:
     """Feed a stretch of simulated time in chunks; all that came out, put together."""
     edges = np.append(np.arange(start, end - 1e-9, chunk), end)
     outputs = []
     for a, b in itertools.pairwise(edges.tolist()):
-        chain.push_joints(simulator.joints(a, b))
-        chain.push_wrenches(simulator.wrenches(a, b))
+        chain.push(simulator.joints(a, b))
+        chain.push(simulator.wrenches(a, b))
         outputs.append(chain.process())
-    return join(outputs)
+    return join_outputs([output for output in outputs if output is not None])
 
 
-def join(outputs: list[LoadOutput]) -> LoadOutput:
-    """One output of many."""
-    events: list[Event] = [event for output in outputs for event in output.events]
-    return LoadOutput(
-        np.concatenate([output.stamps for output in outputs]),
-        np.concatenate([output.predicted for output in outputs]),
-        np.concatenate([output.residual for output in outputs]),
-        tuple(events),
-    )
+def load_of(chain: Chain) -> LoadEstimate:
+    """What the chain knows of the load."""
+    estimate = chain.estimate()
+    assert isinstance(estimate, LoadEstimate)
+    return estimate
 
 
 def push_force(block: WrenchBlock, force: FloatArray) -> WrenchBlock:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from inertid_ros.core.estimation.link_records import LinkEstimate, LinkOutput
-from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.records import FloatArray, JointBlock
+from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.estimation.estimate import LinksEstimate
+from inertid_ros.core.records import FloatArray, JointBlock, Output, join_outputs
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.motions.motion import Motion
@@ -41,10 +41,10 @@ def make_motion(seed: int = 0, duration: float = 20.0, still: int | None = None)
     return Multisine(limits, duration, harmonics=round(duration), seed=seed)
 
 
-def make_link_chain(urdf: str = DDARM, **links: object) -> LinkChain:
+def make_link_chain(urdf: str = DDARM, **links: object) -> Chain:
     """A chain that learns from efforts in newton metres unless told otherwise."""
     values = {"effort_unit": "newton_metre", **links}
-    return LinkChain(Robot.from_urdf(urdf), Settings(links=LinksSettings(**values)))  # type: ignore[arg-type]
+    return Chain(Robot.from_urdf(urdf), Settings(links=LinksSettings(**values)), Target.LINKS)  # type: ignore[arg-type]
 
 
 def simulate_links(
@@ -62,15 +62,15 @@ def simulate_links(
     )
 
 
-def drive_links(chain: LinkChain, simulator: Simulator, start: float, end: float, chunk: float = 0.5) -> LinkOutput:
+def drive_links(chain: Chain, simulator: Simulator, start: float, end: float, chunk: float = 0.5) -> Output:
     """Feed a stretch of simulated time in chunks; all that came out, put together."""
     edges = np.append(np.arange(start, end - 1e-9, chunk), end)
     outputs = []
     for a, b in itertools.pairwise(edges.tolist()):
-        chain.push_joints(simulator.joints(a, b))
-        chain.push_base_wrenches(simulator.base_wrenches(a, b))
+        chain.push(simulator.joints(a, b))
+        chain.push(simulator.base_wrenches(a, b))
         outputs.append(chain.process())
-    return join([output for output in outputs if output is not None])
+    return join_outputs([output for output in outputs if output is not None])
 
 
 def cut(block: JointBlock, part: slice) -> JointBlock:
@@ -90,19 +90,14 @@ def pick(block: JointBlock, joints: list[int]) -> JointBlock:
     return JointBlock(kept, stamps, positions[:, joints], velocities[:, joints], efforts[:, joints])
 
 
-def join(outputs: list[LinkOutput]) -> LinkOutput:
-    """One output of many."""
-    return LinkOutput(*(np.concatenate(parts) for parts in zip(*outputs, strict=True)))
-
-
-def estimate_of(chain: LinkChain) -> LinkEstimate:
+def estimate_of(chain: Chain) -> LinksEstimate:
     """What the chain knows; it must know its arm."""
     estimate = chain.estimate()
-    assert estimate is not None
+    assert isinstance(estimate, LinksEstimate)
     return estimate
 
 
-def true_values(estimate: LinkEstimate, friction: JointFriction = FRICTION, links: FloatArray = LINKS) -> FloatArray:
+def true_values(estimate: LinksEstimate, friction: JointFriction = FRICTION, links: FloatArray = LINKS) -> FloatArray:
     """Base parameters (U,) of the simulated arm."""
     unknowns = estimate.model.unknowns
     full = np.zeros(len(unknowns.names))
@@ -121,7 +116,7 @@ def true_values(estimate: LinkEstimate, friction: JointFriction = FRICTION, link
     return np.asarray(estimate.base.combination @ full)
 
 
-def assert_found(estimate: LinkEstimate, friction: JointFriction = FRICTION, most: float = 4.0) -> None:
+def assert_found(estimate: LinksEstimate, friction: JointFriction = FRICTION, most: float = 4.0) -> None:
     """All base parameters are within a few standard deviations of the truth, and these are small."""
     deviations = np.sqrt(np.diag(estimate.covariance))
     errors = estimate.values - true_values(estimate, friction)
