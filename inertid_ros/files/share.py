@@ -21,7 +21,7 @@ def share_path(*parts: str) -> Path:
     Raises:
         FileAccessError: it is in none of the places; the message names them.
     """
-    roots = list(iterate_share_roots(Path(__file__).resolve().parent))
+    roots = list(iterate_share_roots(Path(__file__).resolve().parents[1]))
     for root in roots:
         path = root.joinpath(*parts)
         if path.exists():
