@@ -102,8 +102,7 @@ def take_sample(m: Memory, indices: IntArray, sample: FloatArray) -> None:
     if indices[MONITORS]:
         monitor_motion(m, step, is_new, squares)
     method = indices[METHOD]
-    if is_new:
-        start_prediction(m)
+    carry_prediction(m, time)
     filter_momenta(m, step, is_new, method == FILTERED)
     if method == FILTERED:
         filter_all(m, step, is_new, readings, squares)
@@ -381,9 +380,28 @@ def suppress_noise(m: Memory, motion: FloatArray) -> None:
 
 
 @compiled
-def start_prediction(m: Memory) -> None:
-    """Start without a derivative."""
-    m.prediction[:] = 0.0
+def carry_prediction(m: Memory, time: float) -> None:
+    """Keep predictions going where the filters are restarted: the motion goes on, whatever the readings do.
+
+    A restarted F_d P differs from the one that ran on by a term that decays as the filter does; its share in every
+    channel is remembered. Only after a gap predictions start without a derivative.
+    """
+    if m.clock[0] == GAP:
+        m.prediction[:] = 0.0
+        m.clock[5] = 0.0
+        return
+    m.clock[5] = time - m.clock[1]
+    second = find_gain(m.cutoffs[1], m.clock[5])
+    for channel in range(len(m.prediction)):
+        m.prediction[channel, 3] *= 1.0 - 2.0 * second
+    if m.clock[0] == 0.0:
+        return
+    for entry in range(len(m.weights)):
+        index = m.entry_signals[entry]
+        if index < len(m.momentum):
+            u, state = m.momentum[index], m.filtered_momentum[index]
+            slow = (1.0 - 2.0 * second) * state[3] + second * (u + state[0])
+            m.prediction[m.entry_channels[entry], 3] += m.weights[entry] * (slow - u)
 
 
 @compiled
@@ -396,10 +414,10 @@ def predict(m: Memory, predicted: FloatArray) -> None:
         predicted[channel] += m.weights[entry] * m.rest[index]
         if index < len(m.momentum):
             slopes[channel] += m.weights[entry] * (m.filtered_momentum[index, 0] - m.filtered_momentum[index, 3])
-    gain = find_gain(m.cutoffs[2], m.clock[2])
+    gain = find_gain(m.cutoffs[2], m.clock[5])
     for channel in range(len(predicted)):
         state = m.prediction[channel]
-        filter_twice(state, m.cutoffs[1] * slopes[channel], gain, gain)
+        filter_twice(state, m.cutoffs[1] * (slopes[channel] - state[3]), gain, gain)
         predicted[channel] += state[1] + m.gains[0] * (state[1] - state[2])
 
 
@@ -409,21 +427,26 @@ def foresee(memory: FloatArray, indices: IntArray, sample: FloatArray, predicted
     m = unpack(memory, indices)
     n = len(m.still)
     compute_signals(m.signals, sample[1 : 1 + n], sample[1 + n : 1 + 2 * n], m.still, False, m.momentum, m.rest)
-    is_new = m.clock[0] != 0.0
-    step = 0.0 if is_new else sample[0] - m.clock[1]
+    step = sample[0] - m.clock[1]
+    if indices[MONITORS]:
+        twists = m.twists.copy()
+        monitor_motion(m, step, m.clock[0] != 0.0, np.zeros(3))
+        m.twists[:] = twists
+    is_first = m.clock[0] == GAP
     second, gain = find_gain(m.cutoffs[1], step), find_gain(m.cutoffs[2], step)
     predicted[:] = 0.0
     slopes = np.zeros(len(predicted))
     for entry in range(len(m.weights)):
         index, channel = m.entry_signals[entry], m.entry_channels[entry]
         predicted[channel] += m.weights[entry] * m.rest[index]
-        if index < len(m.momentum) and not is_new:
+        if index < len(m.momentum) and not is_first:
             u, state = m.momentum[index], m.filtered_momentum[index]
             slow = (1.0 - 2.0 * second) * state[3] + second * (u + state[0])
             slopes[channel] += m.weights[entry] * (u - slow)
-    if is_new:
+    if is_first:
         return
     for channel in range(len(predicted)):
         state = m.prediction[channel].copy()
-        filter_twice(state, m.cutoffs[1] * slopes[channel], gain, gain)
+        slope = slopes[channel] - (1.0 - 2.0 * second) * state[3]
+        filter_twice(state, m.cutoffs[1] * slope, gain, gain)
         predicted[channel] += state[1] + m.gains[0] * (state[1] - state[2])

@@ -33,8 +33,9 @@ class Memory(NamedTuple):
         gains: (4,) of the prediction's lead, of the motion's noise (density and variance), and how far accelerations
             must stand out of it.
         spans: (2,) window of the integral method, and how long a bad sample is felt [s].
-        clock: (5,) how the next sample follows (0, RESTART or GAP), time and step of the last one [s], since when the
-            arm has stood in `pose`, and whether the last sample was the first after a gap.
+        clock: (6,) how the next sample follows (0, RESTART or GAP), time and step of the last one [s], since when the
+            arm has stood in `pose`, whether the last sample was the first after a gap, and the step of predictions,
+            which go on where the filters are restarted.
         momentum, rest: (M,), (S,) signals of the newest sample.
         filtered_momentum: (M, 4) u, F_l u, F_d F_l u and F_d u of the last sample.
         filtered_rest: (S, 3) u, F_l u, F_d F_l u.
@@ -44,7 +45,8 @@ class Memory(NamedTuple):
         smooth: (2 n + K + 3, 3) u, F_p u, F_p F_p u of positions, velocities, readings and motion: differentiated.
         sums: (2, S + K + 3) integrands of the last sample, and integrals so far: integral.
         past: (W, 1 + S + K + 3 + M) time, integrals and momenta at the rows before.
-        prediction: (K, 3) of the derivative's share: as it is, and after one and two filters.
+        prediction: (K, 4) of the derivative's share: as it is, after one and two filters, and what a restart of F_d P
+            has taken from it.
         weights: (E,) factor of each entry times its unknown.
         row_signals, row_readings, row_usable: (S,), (K,), (K,) of the newest row.
         row_motion: (4,) sizes of linear and angular accelerations left out as noise, and the noise of both.
@@ -122,8 +124,8 @@ def make_memory(equation: Equation, joints: int, method: int, past: int) -> tupl
     motion = 3
     shapes = [
         *(b * TREE_COLUMNS, 3, 1, 6 * len(arrays.base_screws), (b + 1) * MOTION, POSE, 6 * b * c, 6 * b * c, 20),
-        *(4, 4, 2, 5, m, s, 4 * m, 3 * s, 3 * k, 9, 12, 3 * (2 * joints + k + motion), 2 * (s + k + motion)),
-        *(past * (1 + s + k + motion + m), 3 * k, e, s, k, k, 4, joints, joints, 1, k * (len(equation.unknowns) + 1)),
+        *(4, 4, 2, 6, m, s, 4 * m, 3 * s, 3 * k, 9, 12, 3 * (2 * joints + k + motion), 2 * (s + k + motion)),
+        *(past * (1 + s + k + motion + m), 4 * k, e, s, k, k, 4, joints, joints, 1, k * (len(equation.unknowns) + 1)),
         *(k, 2 * joints, joints, 34, 2 * joints, RUN * 6, e, joints),
     ]
     integers = [b * c, 4 * len(arrays.pairs), len(arrays.parameters), 2 * len(arrays.drives), e, e, e]
@@ -189,7 +191,7 @@ def unpack(memory: FloatArray, indices: IntArray) -> Memory:
         memory[o[20] : o[21]].reshape(2 * n + k + 3, 3),
         memory[o[21] : o[22]].reshape(2, s + k + 3),
         memory[o[22] : o[23]].reshape(past, 1 + s + k + 3 + m),
-        memory[o[23] : o[24]].reshape(k, 3),
+        memory[o[23] : o[24]].reshape(k, 4),
         memory[o[24] : o[25]],
         memory[o[25] : o[26]],
         memory[o[26] : o[27]],
