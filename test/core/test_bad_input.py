@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.chain import BAR, PUMA, drive, make_chain, puma_motion, simulate_puma
 
-from inertid_ros.core.load_chain import LoadChain, LoadOutput
+from inertid_ros.core.chain import Chain
 from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 
@@ -98,9 +98,9 @@ def test_spoiled_second_is_named_survived_and_forgotten(spoil: Spoil, source: st
     drive(chain, simulator, 0.0, 6.0)
     joint_blocks, wrench_blocks = spoil(simulator.joints(6.0, 7.0), simulator.wrenches(6.0, 7.0))
     for joints in joint_blocks:
-        chain.push_joints(joints)
+        chain.push(joints)
     for wrenches in wrench_blocks:
-        chain.push_wrenches(wrenches)
+        chain.push(wrenches)
     _assert_finite(chain, chain.process())
     named = {(item.source, item.code) for item in chain.health}
     if code is not None:
@@ -111,17 +111,17 @@ def test_spoiled_second_is_named_survived_and_forgotten(spoil: Spoil, source: st
         assert item.remedy
     output = drive(chain, simulator, 7.0, 9.0)
     _assert_finite(chain, output)
-    estimate = chain.estimate()
-    assert estimate.mode == "free"
+    estimate = load_of(chain)
+    assert estimate.mode == "tracking"
     assert np.sqrt(np.mean(output.residual[-100:] ** 2)) < 0.6
-    assert np.all(np.abs(estimate.parameters - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
+    assert np.all(np.abs(estimate.values - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
 
 
-def _assert_finite(chain: LoadChain, output: LoadOutput) -> None:
+def _assert_finite(chain: Chain, output: Output) -> None:
     assert np.all(np.isfinite(output.predicted))
     assert np.all(np.isfinite(output.residual))
-    estimate = chain.estimate()
-    for part in (estimate.parameters, estimate.covariance, estimate.feasible, estimate.bias, estimate.bias_covariance):
+    estimate = load_of(chain)
+    for part in (estimate.values, estimate.covariance, estimate.feasible, estimate.bias, estimate.bias_covariance):
         assert np.all(np.isfinite(part))
 
 
@@ -137,10 +137,10 @@ def test_joint_order_may_change_at_any_message() -> None:
                 joints = joints._replace(
                     names=tuple(joints.names[k] for k in order), positions=joints.positions[:, order]
                 )
-            chain.push_joints(joints)
-            chain.push_wrenches(simulator.wrenches(start, start + 0.25))
+            chain.push(joints)
+            chain.push(simulator.wrenches(start, start + 0.25))
             chain.process()
-    np.testing.assert_allclose(turned.estimate().parameters, straight.estimate().parameters, atol=1e-9)
+    np.testing.assert_allclose(load_of(turned).values, load_of(straight).values, atol=1e-9)
     assert turned.health == straight.health
 
 
@@ -152,14 +152,14 @@ def test_partial_joint_states_from_several_publishers_are_merged() -> None:
         joints = simulator.joints(start, start + 0.25)
         late = joints._replace(stamps=joints.stamps + 1_300_000)
         exact = simulator._motion.at((late.stamps - simulator._start) * 1e-9).positions
-        chain.push_joints(joints._replace(names=joints.names[:3], positions=joints.positions[:, :3]))
-        chain.push_joints(
+        chain.push(joints._replace(names=joints.names[:3], positions=joints.positions[:, :3]))
+        chain.push(
             late._replace(names=(*joints.names[3:], "gripper"), positions=np.column_stack((exact[:, 3:], exact[:, 0])))
         )
-        chain.push_wrenches(simulator.wrenches(start, start + 0.25))
+        chain.push(simulator.wrenches(start, start + 0.25))
         chain.process()
-    estimate = chain.estimate()
-    assert np.all(np.abs(estimate.parameters - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
+    estimate = load_of(chain)
+    assert np.all(np.abs(estimate.values - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
 
 
 @pytest.mark.parametrize("efforts", [np.full((1, 6), np.nan), np.full((1, 6), 1e300), np.zeros((1, 2))])
@@ -167,12 +167,12 @@ def test_efforts_whatever_they_are_do_not_touch_the_load(efforts: FloatArray) ->
     simulator = simulate_puma(puma_motion(rest=0.5), 3)
     joints, wrenches = simulator.joints(0.0, 2.0), simulator.wrenches(0.0, 2.0)
     plain, strained = make_chain(), make_chain()
-    plain.push_joints(joints)
-    strained.push_joints(joints._replace(efforts=np.repeat(efforts, len(joints.stamps), axis=0)))
+    plain.push(joints)
+    strained.push(joints._replace(efforts=np.repeat(efforts, len(joints.stamps), axis=0)))
     for chain in (plain, strained):
-        chain.push_wrenches(wrenches)
+        chain.push(wrenches)
     np.testing.assert_array_equal(plain.process().residual, strained.process().residual)
-    np.testing.assert_array_equal(plain.estimate().parameters, strained.estimate().parameters)
+    np.testing.assert_array_equal(load_of(plain).values, load_of(strained).values)
     assert plain.health == strained.health
 
 
@@ -180,8 +180,8 @@ def test_missing_joints_are_named() -> None:
     simulator = simulate_puma(puma_motion(), 11)
     chain = make_chain()
     joints = simulator.joints(0.0, 2.0)
-    chain.push_joints(joints._replace(names=joints.names[:5], positions=joints.positions[:, :5]))
-    chain.push_wrenches(simulator.wrenches(0.0, 2.0))
+    chain.push(joints._replace(names=joints.names[:5], positions=joints.positions[:, :5]))
+    chain.push(simulator.wrenches(0.0, 2.0))
     output = chain.process()
     assert len(output.stamps) == 0
     (item,) = [one for one in chain.health if one.code == "missing_joints"]
@@ -191,8 +191,8 @@ def test_missing_joints_are_named() -> None:
 def test_wrenches_without_joint_states_are_counted_and_given_up() -> None:
     simulator = simulate_puma(puma_motion(), 12)
     chain = make_chain()
-    chain.push_joints(simulator.joints(0.0, 0.5))
-    chain.push_wrenches(simulator.wrenches(0.0, 5.0))
+    chain.push(simulator.joints(0.0, 0.5))
+    chain.push(simulator.wrenches(0.0, 5.0))
     chain.process()
     (item,) = [one for one in chain.health if one.code == "no_joint_state"]
     assert item.level == "error"
@@ -208,10 +208,10 @@ def test_angle_that_jumps_by_a_turn_changes_nothing() -> None:
     positions[500:, 3] += 2.0 * np.pi
     positions[700:, 5] -= 4.0 * np.pi
     for chain, block in ((straight, joints), (jumped, joints._replace(positions=positions))):
-        chain.push_joints(block)
-        chain.push_wrenches(wrenches)
+        chain.push(block)
+        chain.push(wrenches)
         chain.process()
-    np.testing.assert_allclose(jumped.estimate().parameters, straight.estimate().parameters, atol=1e-9)
+    np.testing.assert_allclose(load_of(jumped).values, load_of(straight).values, atol=1e-9)
 
 
 def test_bag_loop_restarts_time_and_keeps_the_estimate() -> None:
@@ -220,10 +220,10 @@ def test_bag_loop_restarts_time_and_keeps_the_estimate() -> None:
     chain = make_chain()
     for _ in range(3):
         drive(chain, simulator, 0.0, motion.duration, chunk=0.1)
-    estimate = chain.estimate()
+    estimate = load_of(chain)
     assert {"time_reset"} <= {item.code for item in chain.health}
-    assert estimate.mode == "free"
-    assert np.all(np.abs(estimate.parameters - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
+    assert estimate.mode == "tracking"
+    assert np.all(np.abs(estimate.values - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
 
 
 @pytest.mark.parametrize("gap", [0.2, 1.0, 5.0])
@@ -233,10 +233,10 @@ def test_gap_costs_nothing_but_the_gap(gap: float) -> None:
     chain = make_chain()
     drive(chain, simulator, 0.0, 5.0)
     drive(chain, simulator, 5.0 + gap, 5.0 + gap + 3.0)
-    estimate = chain.estimate()
+    estimate = load_of(chain)
     assert "gap" in {item.code for item in chain.health}
-    assert estimate.mode == "free"
-    assert np.all(np.abs(estimate.parameters - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
+    assert estimate.mode == "tracking"
+    assert np.all(np.abs(estimate.values - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
 
 
 @pytest.mark.parametrize("scale", [0.0, 57.3])
@@ -248,8 +248,8 @@ def test_velocities_that_are_none_are_noticed_and_replaced(scale: float) -> None
     for start in np.arange(0.0, motion.duration, 0.5).tolist():
         joints = simulator.joints(start, start + 0.5)
         assert joints.velocities is not None
-        chain.push_joints(joints._replace(velocities=scale * joints.velocities))
-        chain.push_wrenches(simulator.wrenches(start, start + 0.5))
+        chain.push(joints._replace(velocities=scale * joints.velocities))
+        chain.push(simulator.wrenches(start, start + 0.5))
         chain.process()
     assert "velocity_unusable" in {item.code for item in chain.health}
     chain.reset()
@@ -257,12 +257,12 @@ def test_velocities_that_are_none_are_noticed_and_replaced(scale: float) -> None
         joints = simulator.joints(start, start + 0.5)
         assert joints.velocities is not None
         shift = 100 * SECOND
-        chain.push_joints(joints._replace(stamps=joints.stamps + shift, velocities=scale * joints.velocities))
+        chain.push(joints._replace(stamps=joints.stamps + shift, velocities=scale * joints.velocities))
         wrenches = simulator.wrenches(start, start + 0.5)
-        chain.push_wrenches(wrenches._replace(stamps=wrenches.stamps + shift))
+        chain.push(wrenches._replace(stamps=wrenches.stamps + shift))
         chain.process()
-    estimate = chain.estimate()
-    assert np.all(np.abs(estimate.parameters - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
+    estimate = load_of(chain)
+    assert np.all(np.abs(estimate.values - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
 
 
 def test_known_delay_of_the_wrench_is_taken_out() -> None:
@@ -270,8 +270,8 @@ def test_known_delay_of_the_wrench_is_taken_out() -> None:
     simulator = simulate_puma(motion, 18, wrench_delay=0.01)
     chain = make_chain(wrench_delay=0.01)
     output = drive(chain, simulator, 0.0, motion.duration)
-    estimate = chain.estimate()
-    assert np.all(np.abs(estimate.parameters - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
+    estimate = load_of(chain)
+    assert np.all(np.abs(estimate.values - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
     assert set(output.stamps) <= set(simulator.wrenches(0.0, motion.duration).stamps)
 
 
@@ -280,17 +280,17 @@ def test_zero_stamps_at_the_very_start_spoil_nothing() -> None:
     simulator = simulate_puma(motion, 20)
     chain = make_chain()
     joints = simulator.joints(0.0, 0.1)
-    chain.push_joints(joints._replace(stamps=0 * joints.stamps))
+    chain.push(joints._replace(stamps=0 * joints.stamps))
     drive(chain, simulator, 0.1, motion.duration)
-    estimate = chain.estimate()
-    assert np.all(np.abs(estimate.parameters - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
+    estimate = load_of(chain)
+    assert np.all(np.abs(estimate.values - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
     assert [(item.code, item.count) for item in chain.health] == [("zero_stamp", len(joints.stamps))]
 
 
 def test_normal_start_is_no_trouble() -> None:
     simulator = simulate_puma(puma_motion(), 19)
     chain = make_chain()
-    chain.push_wrenches(simulator.wrenches(0.0, 0.2))
+    chain.push(simulator.wrenches(0.0, 0.2))
     chain.process()
     drive(chain, simulator, 0.2, 2.0)
     assert chain.health == ()
@@ -299,7 +299,7 @@ def test_normal_start_is_no_trouble() -> None:
 def test_unknown_frame_id_is_taken_with_a_warning() -> None:
     simulator = simulate_puma(puma_motion(), 17)
     chain = make_chain()
-    chain.push_joints(simulator.joints(0.0, 1.0))
-    chain.push_wrenches(simulator.wrenches(0.0, 1.0)._replace(frame="tool0_controller"))
+    chain.push(simulator.joints(0.0, 1.0))
+    chain.push(simulator.wrenches(0.0, 1.0)._replace(frame="tool0_controller"))
     assert len(chain.process().stamps) > 150
     assert [(item.code, item.level) for item in chain.health] == [("frame_unknown", "warning")]

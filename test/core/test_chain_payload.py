@@ -9,7 +9,7 @@ import pytest
 from support.recordings import read_joint_recording
 
 from inertid_ros.core.errors import SettingError, UnknownFrameError, UnsupportedJointError
-from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.payload_chain import IdentifiedArm, PayloadChain
 from inertid_ros.core.records import FloatArray, JointBlock
 from inertid_ros.core.rigid_body.inertial import compose
@@ -47,13 +47,13 @@ def simulate(load: FloatArray | None, seed: int) -> JointBlock:
 
 @functools.cache
 def identify_arm() -> IdentifiedArm:
-    chain = LinkChain(Robot.from_urdf(URDF), settings_for())
-    chain.push_joints(simulate(None, 1))
+    chain = Chain(Robot.from_urdf(URDF), settings_for())
+    chain.push(simulate(None, 1))
     chain.process()
     return take_arm(chain)
 
 
-def take_arm(chain: LinkChain) -> IdentifiedArm:
+def take_arm(chain: Chain) -> IdentifiedArm:
     estimate = chain.estimate()
     assert estimate is not None
     base = estimate.base
@@ -65,7 +65,7 @@ def test_a_load_is_found_within_its_own_uncertainty() -> None:
     chain = PayloadChain(Robot.from_urdf(URDF), settings_for(), identify_arm())
     assert chain.estimate().mode == "waiting"
     joints = simulate(LOAD, 2)
-    chain.push_joints(joints)
+    chain.push(joints)
     output = chain.process()
     estimate = chain.estimate()
     deviations = np.sqrt(np.diag(estimate.covariance))
@@ -82,7 +82,7 @@ def test_a_load_is_found_within_its_own_uncertainty() -> None:
 
 def test_no_load_weighs_nothing() -> None:
     chain = PayloadChain(Robot.from_urdf(URDF), settings_for(), identify_arm())
-    chain.push_joints(simulate(None, 3))
+    chain.push(simulate(None, 3))
     chain.process()
     estimate = chain.estimate()
     assert abs(estimate.parameters[0]) < max(0.03, 3.0 * np.sqrt(estimate.covariance[0, 0]))
@@ -93,7 +93,7 @@ def test_the_same_load_in_another_frame() -> None:
     joints = simulate(LOAD, 2)
     masses = []
     for chain in chains:
-        chain.push_joints(joints)
+        chain.push(joints)
         chain.process()
         masses.append(chain.estimate().parameters[0])
     assert masses[0] == pytest.approx(2.0, abs=0.04)
@@ -103,7 +103,7 @@ def test_the_same_load_in_another_frame() -> None:
 def test_a_pause_and_a_reset() -> None:
     chain = PayloadChain(Robot.from_urdf(URDF), settings_for(), identify_arm())
     chain.pause(True)
-    chain.push_joints(simulate(LOAD, 2))
+    chain.push(simulate(LOAD, 2))
     chain.process()
     assert chain.estimate().mode == "paused"
     assert not chain.estimate().parameters.any()
@@ -138,12 +138,12 @@ def test_frames_that_carry_no_load_are_refused() -> None:
 def test_the_load_of_a_real_arm() -> None:
     training = [read_joint_recording(name) for name in ("ur10e_40sec_12harm", "ur10e_30sec_12harm")]
     urdf, loaded = read_joint_recording("ur10e_14harm50secLoad")
-    arm = LinkChain(Robot.from_urdf(urdf), settings_for())
+    arm = Chain(Robot.from_urdf(urdf), settings_for())
     for _, joints in training:
-        arm.push_joints(joints)
+        arm.push(joints)
         arm.process()
     chain = PayloadChain(Robot.from_urdf(urdf), settings_for("tool0"), take_arm(arm))
-    chain.push_joints(loaded)
+    chain.push(loaded)
     chain.process()
     estimate = chain.estimate()
     assert estimate.parameters[0] == pytest.approx(2.805, rel=0.02)

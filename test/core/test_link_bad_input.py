@@ -23,8 +23,8 @@ from support.link_chain import (
     true_values,
 )
 
-from inertid_ros.core.estimation.link_records import LinkEstimate, LinkOutput
-from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.estimation.estimate import LinksEstimate
+from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.records import FloatArray, JointBlock
 from inertid_ros.sim.simulator import Simulator
 
@@ -135,8 +135,8 @@ def test_spoiled_second_is_named_and_survived(spoil: Spoil, code: str | None, so
     simulator = simulate_links(make_motion(), 3)
     chain = make_link_chain(source=source)
     drive_links(chain, simulator, 0.0, 4.0)
-    chain.push_joints(spoil(simulator.joints(4.0, 5.0)))
-    chain.push_base_wrenches(simulator.base_wrenches(4.0, 5.0))
+    chain.push(spoil(simulator.joints(4.0, 5.0)))
+    chain.push(simulator.base_wrenches(4.0, 5.0))
     output = chain.process()
     if output is not None:
         _assert_finite(output)
@@ -149,7 +149,7 @@ def test_spoiled_second_is_named_and_survived(spoil: Spoil, code: str | None, so
         assert item.remedy
 
 
-def _assert_finite(output: LinkOutput) -> None:
+def _assert_finite(output: Output) -> None:
     for part in output:
         assert np.all(np.isfinite(part))
 
@@ -164,8 +164,8 @@ def test_joint_without_effort_costs_only_its_own_rows(spoil: str, source: str) -
         block = simulator.joints(start, start + 0.5)
         efforts = efforts_of(block)
         efforts[:, 1] = np.nan if spoil == "missing" else 230.0
-        chain.push_joints(block._replace(efforts=efforts))
-        chain.push_base_wrenches(simulator.base_wrenches(start, start + 0.5))
+        chain.push(block._replace(efforts=efforts))
+        chain.push(simulator.base_wrenches(start, start + 0.5))
         output = chain.process()
         assert output is not None
         assert not output.usable[:, -2].any()
@@ -181,12 +181,12 @@ def test_joint_without_effort_costs_only_its_own_rows(spoil: str, source: str) -
     assert item.detail == "joint2"
 
 
-def _states_of(estimate: LinkEstimate) -> dict[str, str]:
+def _states_of(estimate: LinksEstimate) -> dict[str, str]:
     names = (estimate.base.names[column] for column in estimate.base.columns)
     return dict(zip(names, estimate.states, strict=True))
 
 
-def _assert_within_uncertainty(estimate: LinkEstimate) -> None:
+def _assert_within_uncertainty(estimate: LinksEstimate) -> None:
     errors = (estimate.values - true_values(estimate)) / np.sqrt(np.diag(estimate.covariance))
     assert np.all(np.abs(errors) < 4.0)
 
@@ -214,9 +214,9 @@ def test_partial_joint_states_from_several_publishers_are_merged(source: str) ->
     chain = make_link_chain(source=source, joints=list(simulator.joint_names))
     for start in np.arange(0.0, 12.0, 0.25).tolist():
         block = simulator.joints(start, start + 0.25)
-        chain.push_joints(pick(block, [0, 1]))
-        chain.push_joints(pick(block, [2]))
-        chain.push_base_wrenches(simulator.base_wrenches(start, start + 0.25))
+        chain.push(pick(block, [0, 1]))
+        chain.push(pick(block, [2]))
+        chain.push(simulator.base_wrenches(start, start + 0.25))
         chain.process()
     assert_found(estimate_of(chain))
 
@@ -228,8 +228,8 @@ def test_other_publishers_without_effort_do_not_matter() -> None:
     for start in np.arange(0.0, 12.0, 0.25).tolist():
         block = simulator.joints(start, start + 0.25)
         gripper = pick(block, [0])._replace(names=("finger",), efforts=None)
-        chain.push_joints(gripper)
-        chain.push_joints(block)
+        chain.push(gripper)
+        chain.push(block)
         chain.process()
     assert_found(estimate_of(chain))
 
@@ -263,8 +263,8 @@ def test_joint_order_may_change_at_any_message() -> None:
     straight, turned = make_link_chain(), make_link_chain()
     for index, start in enumerate(np.arange(0.0, 5.0, 0.25).tolist()):
         block = simulator.joints(start, start + 0.25)
-        straight.push_joints(block)
-        turned.push_joints(pick(block, [2, 0, 1]) if index % 2 else block)
+        straight.push(block)
+        turned.push(pick(block, [2, 0, 1]) if index % 2 else block)
         for chain in (straight, turned):
             chain.process()
     np.testing.assert_allclose(estimate_of(turned).values, estimate_of(straight).values, atol=1e-9)
@@ -275,7 +275,7 @@ def test_efforts_that_never_come_are_called_an_error() -> None:
     simulator = simulate_links(make_motion())
     chain = make_link_chain()
     for start in (0.0, 0.5):
-        chain.push_joints(simulator.joints(start, start + 0.5)._replace(efforts=None))
+        chain.push(simulator.joints(start, start + 0.5)._replace(efforts=None))
         assert chain.process() is None
     assert chain.estimate() is None
     (item,) = chain.health
@@ -284,7 +284,7 @@ def test_efforts_that_never_come_are_called_an_error() -> None:
 
 def test_names_that_are_not_in_the_urdf_are_listed() -> None:
     chain = make_link_chain()
-    chain.push_joints(_other_names(simulate_links(make_motion()).joints(0.0, 0.5)))
+    chain.push(_other_names(simulate_links(make_motion()).joints(0.0, 0.5)))
     (item,) = chain.health
     assert item.code == "missing_joints"
     assert "wheel_left" in item.detail
@@ -294,9 +294,9 @@ def test_names_that_are_not_in_the_urdf_are_listed() -> None:
 def test_base_wrench_in_another_frame_is_left_out_and_in_an_unknown_one_taken() -> None:
     simulator = simulate_links(make_motion())
     for frame, code, count in (("link2", "base_frame_mismatch", 0), ("platform", "base_frame_unknown", 190)):
-        chain: LinkChain = make_link_chain(source="base_wrench")
-        chain.push_joints(simulator.joints(0.0, 1.0))
-        chain.push_base_wrenches(simulator.base_wrenches(0.0, 1.0)._replace(frame=frame))
+        chain: Chain = make_link_chain(source="base_wrench")
+        chain.push(simulator.joints(0.0, 1.0))
+        chain.push(simulator.base_wrenches(0.0, 1.0)._replace(frame=frame))
         output = chain.process()
         assert (0 if output is None else len(output.stamps)) >= count
         assert (output is None) == (count == 0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.estimation.link_records import LinkEstimate, LinkOutput
-from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.estimation.estimate import LinksEstimate
+from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.records import JointBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
@@ -29,12 +29,12 @@ def simulate(sensors: SensorModel, seed: int) -> JointBlock:
     return simulator.joints(0.0, motion.duration)
 
 
-def run(joints: JointBlock, block: int = 1000, **links: object) -> tuple[LinkEstimate, list[LinkOutput]]:
+def run(joints: JointBlock, block: int = 1000, **links: object) -> tuple[LinksEstimate, list[Output]]:
     settings = Settings.from_flat({"links.effort_unit": "newton_metre"} | {f"links.{k}": v for k, v in links.items()})
-    chain = LinkChain(Robot.from_urdf(URDF), settings)
+    chain = Chain(Robot.from_urdf(URDF), settings)
     outputs = []
     for start in range(0, len(joints.stamps), block):
-        chain.push_joints(joints.take(slice(start, start + block)))
+        chain.push(joints.take(slice(start, start + block)))
         output = chain.process()
         if output is not None:
             outputs.append(output)
@@ -43,17 +43,17 @@ def run(joints: JointBlock, block: int = 1000, **links: object) -> tuple[LinkEst
     return estimate, outputs
 
 
-def predict_new_motion(estimate: LinkEstimate) -> float:
+def predict_new_motion(estimate: LinksEstimate) -> float:
     """Relative error of filtered torques of a motion that was not used."""
-    chain = LinkChain(Robot.from_urdf(URDF), Settings.from_flat({"links.effort_unit": "newton_metre"}))
+    chain = Chain(Robot.from_urdf(URDF), Settings.from_flat({"links.effort_unit": "newton_metre"}))
     joints = simulate(QUIET, 9)
-    chain.push_joints(joints.take(slice(0, 2)))
+    chain.push(joints.take(slice(0, 2)))
     chain.freeze(estimate.values)
-    chain.push_joints(joints.take(slice(2, None)))
+    chain.push(joints.take(slice(2, None)))
     output = chain.process()
     assert output is not None
-    left = output.row_measured - output.row_predicted
-    return float(np.sqrt(np.mean(left**2) / np.mean(output.row_measured**2)))
+    left = output.rows.measured - output.rows.predicted
+    return float(np.sqrt(np.mean(left**2) / np.mean(output.rows.measured**2)))
 
 
 def test_the_energy_method_finds_an_arm_with_friction() -> None:
