@@ -15,6 +15,8 @@ from inertid_ros.core.records import FloatArray, IntArray, JointBlock
 
 _MAX_WAIT = 2.0
 """How long [s] a reading waits for a joint state before it is given up: drivers stall, and networks retry, for less."""
+_LONGEST_WAIT = 1.0
+"""How long [s] a reading waits for other readings that belong to it."""
 _SILENT = 1.0
 """A publisher of joint states that is this much [s] behind the others has fallen silent."""
 _LARGEST = 1e300
@@ -222,14 +224,21 @@ class Synchroniser:
 
     # Both
 
-    def process(self) -> list[Segment]:
-        """Pair all that can be paired now."""
-        if not self._pending or self.origin is None:
+    def process(self, others: float = np.inf) -> list[Segment]:
+        """Pair all that can be paired now.
+
+        Args:
+            others: time [s] up to which other readings are there that belong to these; later ones wait for them, but
+                none for longer than a second.
+        """
+        if not self._pending:
             return []
         stamps, readings = self._join_pending()
         times = (stamps - self._offset) * 1e-9
-        streams = self._find_covering(stamps)
+        streams = [] if self.origin is None else self._find_covering(stamps)
         horizon = min([stream.newest for stream in streams], default=-np.inf)
+        if others < np.inf:
+            horizon = min(horizon, max(others, times.item(-1) - _LONGEST_WAIT))
         if times.item(-1) <= horizon:
             self._pending = []
         else:
