@@ -15,7 +15,7 @@ from support.link_chain import (
     cut,
     drive_links,
     estimate_of,
-    join,
+    fit_of,
     make_link_chain,
     make_motion,
     pick,
@@ -24,7 +24,8 @@ from support.link_chain import (
 )
 
 from inertid_ros.core.errors import RobotDescriptionError, SettingError, UnsupportedJointError
-from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.chain import Chain
+from inertid_ros.core.records import Output, join_outputs
 from inertid_ros.motions.motion import Hold, MinimumJerk, Sequence
 from inertid_ros.sim.friction import JointFriction
 from inertid_ros.sim.scenario import build_simulator, read_urdf
@@ -57,7 +58,7 @@ def test_noisy_sensors_give_the_arm_within_its_uncertainty(source: str) -> None:
     assert set(estimate.states) == {"known"}
     late = output.rows.stamps > output.rows.stamps[0] + 6_000_000_000
     left = output.rows.measured[late] - output.rows.predicted[late]
-    np.testing.assert_allclose(np.sqrt(np.mean(left**2, axis=0)), estimate.residual_rms, rtol=0.4)
+    np.testing.assert_allclose(np.sqrt(np.mean(left**2, axis=0)), fit_of(chain).residual_rms, rtol=0.4)
 
 
 def test_differentiated_method_finds_nearly_the_same() -> None:
@@ -99,7 +100,7 @@ def test_it_does_not_matter_how_many_samples_come_at_once(source: str) -> None:
             chain.push(wrenches._replace(stamps=wrenches.stamps[part], wrenches=wrenches.wrenches[part]))
             if (output := chain.process()) is not None:
                 parts.append(output)
-        outputs.append(join(parts))
+        outputs.append(join_outputs(parts))
         values.append(estimate_of(chain).values / estimate_of(chain).model.prior_deviations)
     for other, output in zip(values[1:], outputs[1:], strict=True):
         np.testing.assert_allclose(other, values[0], atol=1e-9)
@@ -117,7 +118,7 @@ def test_prediction_at_sample_rate_follows_the_efforts() -> None:
     assert np.linalg.norm(left) < 0.05 * np.linalg.norm(output.measured)
     assert output.usable.all()
     assert estimate_of(chain).mode == "paused"
-    assert estimate_of(chain).rows.sum() == 0
+    assert fit_of(chain).rows.sum() == 0
 
 
 def test_base_wrench_of_the_other_sign_is_turned() -> None:
@@ -153,7 +154,7 @@ def test_known_delay_of_the_effort_is_taken_out(source: str) -> None:
     for chain in (aware, unaware):
         drive_links(chain, late, 0.0, 12.0)
     assert_found(estimate_of(aware))
-    assert np.all(estimate_of(unaware).residual_rms[-3:] > 1.5 * estimate_of(aware).residual_rms[-3:])
+    assert np.all(fit_of(unaware).residual_rms[-3:] > 1.5 * fit_of(aware).residual_rms[-3:])
 
 
 def test_unmeasured_joints_are_locked_and_named() -> None:

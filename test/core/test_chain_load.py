@@ -310,3 +310,13 @@ def test_tool_is_not_captured_while_paused_or_in_contact() -> None:
     chain.pause(True)
     with pytest.raises(NotIdentifiedError, match="paused"):
         chain.capture_tool()
+
+
+def test_known_delay_of_the_wrench_is_taken_out() -> None:
+    motion = puma_motion()
+    simulator = simulate_puma(motion, 18, wrench_delay=0.01)
+    chain = make_chain(wrench_delay=0.01)
+    output = drive(chain, simulator, 0.0, motion.duration)
+    estimate = load_of(chain)
+    assert np.all(np.abs(estimate.values - BAR) < 4.0 * estimate.deviations)
+    assert set(output.stamps) <= set(simulator.wrenches(0.0, motion.duration).stamps)

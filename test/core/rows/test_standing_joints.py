@@ -49,7 +49,7 @@ def test_noise_of_a_joint_that_never_moves_tells_nothing_of_it() -> None:
     assert joints.velocities is not None
     joints.positions[:, 3] = 0.2 + 1e-4 * (np.arange(len(joints.stamps)) % 2)
     joints.velocities[:, 3] = np.random.default_rng(5).normal(scale=5e-3, size=len(joints.stamps))
-    chain = Chain(Robot.from_urdf(urdf), Settings.from_flat({"links.effort_unit": "newton_metre"}))
+    chain = Chain(Robot.from_urdf(urdf), Settings.from_flat({"links.effort_unit": "newton_metre"}), Target.LINKS)
     chain.push(joints)
     chain.process()
     estimate = chain.estimate()
