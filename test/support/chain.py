@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from inertid_ros.core.chain import Chain, Target
-from inertid_ros.core.estimation.estimate import LoadEstimate
+from inertid_ros.core.estimation.estimate import LoadEstimate, WristSensor
 from inertid_ros.core.records import FloatArray, Output, WrenchBlock, join_outputs
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings, Settings
@@ -71,3 +71,17 @@ def load_of(chain: Chain) -> LoadEstimate:
 def push_force(block: WrenchBlock, force: FloatArray) -> WrenchBlock:
     """The same readings with (N, 6) or (6,) on top."""
     return WrenchBlock(block.frame, block.stamps, block.wrenches + force)
+
+
+def sensor_of(chain: Chain) -> WristSensor:
+    """What the chain knows of the wrist sensor."""
+    sensor = load_of(chain).sensor
+    assert sensor is not None
+    return sensor
+
+
+def process(chain: Chain) -> Output:
+    """What comes out; something must."""
+    output = chain.process()
+    assert output is not None
+    return output

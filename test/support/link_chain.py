@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from inertid_ros.core.chain import Chain, Target
-from inertid_ros.core.estimation.estimate import LinksEstimate
+from inertid_ros.core.estimation.estimate import Fit, LinksEstimate
 from inertid_ros.core.records import FloatArray, JointBlock, Output, join_outputs
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, Settings
@@ -95,6 +95,13 @@ def estimate_of(chain: Chain) -> LinksEstimate:
     estimate = chain.estimate()
     assert isinstance(estimate, LinksEstimate)
     return estimate
+
+
+def fit_of(chain: Chain) -> Fit:
+    """How well the channels are explained."""
+    fit = estimate_of(chain).fit
+    assert fit is not None
+    return fit
 
 
 def true_values(estimate: LinksEstimate, friction: JointFriction = FRICTION, links: FloatArray = LINKS) -> FloatArray:

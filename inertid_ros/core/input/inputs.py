@@ -19,8 +19,6 @@ from inertid_ros.core.settings.settings import LinksSettings
 from inertid_ros.core.static.baseline import StaticWrench
 
 _WRENCH = len(WRENCH_NAMES)
-_LONGEST_WAIT = 1.0
-"""How long [s] a base wrench waits for efforts."""
 
 
 class Waiting(NamedTuple):
@@ -113,7 +111,6 @@ class ArmInput:
         self._efforts = EffortInput(arm, _find_constants(links, arm), health)
         self._streams = EffortStreams(self._n, links.effort_delay)
         self._leader: tuple[int, ...] | None = None
-        self._waiting: list[WrenchBlock] = []
         self._static = None if static is None else static.in_order(arm.joint_names)
 
     def push(self, block: JointBlock | WrenchBlock) -> None:
@@ -121,10 +118,7 @@ class ArmInput:
         if isinstance(block, JointBlock):
             self._push_joints(self._names.resolve(block))
         elif self._source.has_base_wrench and self._is_in_frame(block):
-            if self._source is Source.BASE_WRENCH:
-                self._synchroniser.push_readings(block.stamps, block.wrenches)
-            elif len(block.stamps):
-                self._waiting.append(block)
+            self._synchroniser.push_readings(block.stamps, block.wrenches)
 
     def _push_joints(self, block: JointBlock) -> None:
         self._synchroniser.push_joints(block)
@@ -148,26 +142,10 @@ class ArmInput:
         self._health.report("base_wrench", code, int(block.stamps[-1]), detail, len(block.stamps))
         return code == "base_frame_unknown"
 
-    def _release(self) -> None:
-        """Let go the base wrenches whose efforts are there by now; those that have waited for long go without."""
-        origin = self._synchroniser.origin
-        if not self._waiting or origin is None:
-            return
-        newest = max(int(block.stamps.max()) for block in self._waiting)
-        latest = max(self._streams.newest, (newest - origin) * 1e-9 - _LONGEST_WAIT)
-        kept = []
-        for block in self._waiting:
-            ready = (block.stamps - origin) * 1e-9 <= latest
-            if ready.any():
-                self._synchroniser.push_readings(block.stamps[ready], block.wrenches[ready])
-            if not ready.all():
-                kept.append(WrenchBlock(block.frame, block.stamps[~ready], block.wrenches[~ready]))
-        self._waiting = kept
-
     def process(self) -> list[Segment]:
         """Synchronise all that can be."""
-        self._release()
-        segments = self._synchroniser.process()
+        has_others = self._source is Source.BOTH
+        segments = self._synchroniser.process(self._streams.newest if has_others else np.inf)
         for segment in segments:
             self._complete(segment)
         return segments

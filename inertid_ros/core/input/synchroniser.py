@@ -15,6 +15,8 @@ from inertid_ros.core.records import FloatArray, IntArray, JointBlock
 
 _MAX_WAIT = 2.0
 """How long [s] a reading waits for a joint state before it is given up: drivers stall, and networks retry, for less."""
+_LONGEST_WAIT = 1.0
+"""How long [s] a reading waits for other readings that belong to it."""
 _SILENT = 1.0
 """A publisher of joint states that is this much [s] behind the others has fallen silent."""
 _LARGEST = 1e300
@@ -224,14 +226,22 @@ class Synchroniser:
 
     # Both
 
-    def process(self) -> list[Segment]:
-        """Pair all that can be paired now."""
-        if not self._pending or self.origin is None:
+    def process(self, others: float = np.inf) -> list[Segment]:
+        """Pair all that can be paired now.
+
+        Args:
+            others: time [s] up to which other readings are there that belong to these; later ones wait for them, but
+                none for longer than a second.
+        """
+        if not self._pending:
             return []
         stamps, readings = self._pending[0] if len(self._pending) == 1 else self._join_pending()
-        streams = self._find_covering(stamps)
+        streams = [] if self.origin is None else self._find_covering(stamps)
         horizon = streams[0].samples.newest if len(streams) == 1 else _find_horizon(streams)
-        if (stamps.item(-1) - self._offset) * 1e-9 <= horizon:
+        newest = (stamps.item(-1) - self._offset) * 1e-9
+        if others < np.inf:
+            horizon = min(horizon, max(others, newest - _LONGEST_WAIT))
+        if newest <= horizon:
             self._pending = []
         else:
             stamps, readings = self._keep_waiting(stamps, readings, horizon, streams)

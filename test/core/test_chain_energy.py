@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.estimation.link_records import LinkEstimate, LinkOutput
-from inertid_ros.core.link_chain import LinkChain
-from inertid_ros.core.records import JointBlock
+from inertid_ros.core.estimation.estimate import LinksEstimate
+from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.records import JointBlock, Output
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.share import share_path
@@ -29,38 +29,40 @@ def simulate(sensors: SensorModel, seed: int) -> JointBlock:
     return simulator.joints(0.0, motion.duration)
 
 
-def run(joints: JointBlock, block: int = 1000, **links: object) -> tuple[LinkEstimate, list[LinkOutput]]:
+def run(joints: JointBlock, block: int = 1000, **links: object) -> tuple[LinksEstimate, list[Output]]:
     settings = Settings.from_flat({"links.effort_unit": "newton_metre"} | {f"links.{k}": v for k, v in links.items()})
-    chain = LinkChain(Robot.from_urdf(URDF), settings)
+    chain = Chain(Robot.from_urdf(URDF), settings, Target.LINKS)
     outputs = []
     for start in range(0, len(joints.stamps), block):
-        chain.push_joints(joints.take(slice(start, start + block)))
+        chain.push(joints.take(slice(start, start + block)))
         output = chain.process()
         if output is not None:
             outputs.append(output)
     estimate = chain.estimate()
-    assert estimate is not None
+    assert isinstance(estimate, LinksEstimate)
     return estimate, outputs
 
 
-def predict_new_motion(estimate: LinkEstimate) -> float:
+def predict_new_motion(estimate: LinksEstimate) -> float:
     """Relative error of filtered torques of a motion that was not used."""
-    chain = LinkChain(Robot.from_urdf(URDF), Settings.from_flat({"links.effort_unit": "newton_metre"}))
+    chain = Chain(Robot.from_urdf(URDF), Settings.from_flat({"links.effort_unit": "newton_metre"}), Target.LINKS)
     joints = simulate(QUIET, 9)
-    chain.push_joints(joints.take(slice(0, 2)))
+    chain.push(joints.take(slice(0, 2)))
     chain.freeze(estimate.values)
-    chain.push_joints(joints.take(slice(2, None)))
+    chain.push(joints.take(slice(2, None)))
     output = chain.process()
     assert output is not None
-    left = output.row_measured - output.row_predicted
-    return float(np.sqrt(np.mean(left**2) / np.mean(output.row_measured**2)))
+    left = output.rows.measured - output.rows.predicted
+    return float(np.sqrt(np.mean(left**2) / np.mean(output.rows.measured**2)))
 
 
 def test_the_energy_method_finds_an_arm_with_friction() -> None:
     estimate, _ = run(simulate(QUIET, 1), method="energy")
-    assert estimate.residual_rms.shape == (3,)
-    assert np.all(estimate.residual_rms < 0.3 * estimate.measured_rms)
-    assert np.all(estimate.rows > 500)
+    fit = estimate.fit
+    assert fit is not None
+    assert fit.residual_rms.shape == (3,)
+    assert np.all(fit.residual_rms < 0.3 * fit.measured_rms)
+    assert np.all(fit.rows > 500)
     assert predict_new_motion(estimate) < 0.02
 
 

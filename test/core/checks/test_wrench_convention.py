@@ -6,19 +6,19 @@ import re
 
 import numpy as np
 import pytest
-from support.chain import BAR, drive, make_chain, puma_motion, simulate_puma
+from support.chain import BAR, drive, load_of, make_chain, puma_motion, sensor_of, simulate_puma
 
-from inertid_ros.core.load_chain import LoadChain
+from inertid_ros.core.chain import Chain
 from inertid_ros.core.records import FloatArray, WrenchBlock
 from inertid_ros.sim.simulator import Simulator
 
 
-def _drive_changed(chain: LoadChain, simulator: Simulator, end: float, change: FloatArray) -> None:
+def _drive_changed(chain: Chain, simulator: Simulator, end: float, change: FloatArray) -> None:
     """Feed wrenches that went through a (6, 6) matrix."""
     for start in np.arange(0.0, end, 0.5).tolist():
-        chain.push_joints(simulator.joints(start, start + 0.5))
+        chain.push(simulator.joints(start, start + 0.5))
         block = simulator.wrenches(start, start + 0.5)
-        chain.push_wrenches(WrenchBlock(block.frame, block.stamps, block.wrenches @ change.T))
+        chain.push(WrenchBlock(block.frame, block.stamps, block.wrenches @ change.T))
         chain.process()
 
 
@@ -32,12 +32,12 @@ def test_sign_is_recognised(sign: str) -> None:
     motion = puma_motion()
     chain = make_chain(wrench_sign="auto")
     simulator = simulate_puma(motion, sign=sign)
-    assert chain.estimate().sign is None
+    assert sensor_of(chain).sign is None
     output = drive(chain, simulator, 0.0, motion.duration)
-    estimate = chain.estimate()
-    assert estimate.sign == sign
+    estimate = load_of(chain)
+    assert sensor_of(chain).sign == sign
     assert estimate.findings == ()
-    assert np.all(np.abs(estimate.parameters - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
+    assert np.all(np.abs(estimate.values - BAR) < 4.0 * np.sqrt(np.diag(estimate.covariance)))
     measured = simulator.wrenches(motion.duration - 1.0, motion.duration).wrenches[-len(output.residual[-190:]) :]
     assert np.abs(output.predicted[-190:].mean(axis=0) - measured.mean(axis=0)).max() < 0.3
 
@@ -45,14 +45,14 @@ def test_sign_is_recognised(sign: str) -> None:
 def test_sign_is_not_told_before_the_sensor_has_turned() -> None:
     chain = make_chain(wrench_sign="auto")
     drive(chain, simulate_puma(puma_motion()), 0.0, 1.9)
-    assert chain.estimate().sign is None
+    assert sensor_of(chain).sign is None
 
 
 def test_wrong_configured_sign_is_called_out_with_the_remedy() -> None:
     motion = puma_motion()
     chain = make_chain(wrench_sign="on_load")
     drive(chain, simulate_puma(motion, sign="on_sensor"), 0.0, motion.duration)
-    (finding,) = chain.estimate().findings
+    (finding,) = load_of(chain).findings
     assert finding.code == "sign_contradicted"
     assert "set load.wrench_sign to on_sensor" in finding.message
 
@@ -69,7 +69,7 @@ def test_turned_frame_is_called_out_with_the_turn(rotation: list[list[float]], a
     motion = puma_motion()
     chain = make_chain(wrench_sign="auto")
     _drive_changed(chain, simulate_puma(motion), motion.duration, _both(np.array(rotation, dtype=float)))
-    (finding,) = [item for item in chain.estimate().findings if item.code == "frame_turned"]
+    (finding,) = [item for item in load_of(chain).findings if item.code == "frame_turned"]
     assert finding.level == "error"
     numbers = [float(number) for number in re.findall(r"-?[0-9]+\.?[0-9]*", finding.message)]
     np.testing.assert_allclose(numbers, [angle, *axis], atol=2.0)
@@ -81,7 +81,7 @@ def test_mirrored_axis_is_called_out() -> None:
     motion = puma_motion()
     chain = make_chain(wrench_sign="auto")
     _drive_changed(chain, simulate_puma(motion), motion.duration, _both(np.diag([1.0, 1.0, -1.0])))
-    (finding,) = [item for item in chain.estimate().findings if item.code == "frame_turned"]
+    (finding,) = [item for item in load_of(chain).findings if item.code == "frame_turned"]
     assert "mirrored" in finding.message
 
 
@@ -89,16 +89,16 @@ def test_moments_of_another_handedness_are_called_out() -> None:
     motion = puma_motion(rounds=2)
     chain = make_chain()
     _drive_changed(chain, simulate_puma(motion), motion.duration, _both(np.eye(3), np.diag([-1.0, 1.0, 1.0])))
-    assert "moments_mirrored" in [item.code for item in chain.estimate().findings]
+    assert "moments_mirrored" in [item.code for item in load_of(chain).findings]
 
 
 def test_compensated_wrench_is_called_out() -> None:
     motion = puma_motion()
     chain = make_chain(wrench_sign="auto")
     drive(chain, simulate_puma(motion, schedule=[]), 0.0, motion.duration)
-    estimate = chain.estimate()
+    estimate = load_of(chain)
     assert [item.code for item in estimate.findings] == ["compensated"]
-    assert estimate.sign is None
+    assert sensor_of(chain).sign is None
 
 
 def test_tared_sensor_is_called_out_and_the_estimate_is_right() -> None:
@@ -108,9 +108,9 @@ def test_tared_sensor_is_called_out_and_the_estimate_is_right() -> None:
     chain = make_chain(wrench_sign="auto")
     tared = simulate_puma(motion, bias=tuple(-reading))
     drive(chain, tared, 0.0, motion.duration)
-    estimate = chain.estimate()
+    estimate = load_of(chain)
     assert [item.code for item in estimate.findings] == ["tared"]
-    assert estimate.parameters[0] == pytest.approx(1.8, abs=0.005)
+    assert estimate.values[0] == pytest.approx(1.8, abs=0.005)
 
 
 def test_wrench_that_has_nothing_to_do_with_gravity_is_called_out() -> None:
@@ -119,12 +119,12 @@ def test_wrench_that_has_nothing_to_do_with_gravity_is_called_out() -> None:
     chain = make_chain(contact_force=1000.0, contact_torque=100.0)
     rng = np.random.default_rng(0)
     for start in np.arange(0.0, motion.duration, 0.5).tolist():
-        chain.push_joints(simulator.joints(start, start + 0.5))
+        chain.push(simulator.joints(start, start + 0.5))
         block = simulator.wrenches(start, start + 0.5)
         wander = np.cumsum(rng.normal(size=block.wrenches.shape), axis=0)
-        chain.push_wrenches(WrenchBlock(block.frame, block.stamps, 5.0 * rng.normal(size=(1, 6)) + wander))
+        chain.push(WrenchBlock(block.frame, block.stamps, 5.0 * rng.normal(size=(1, 6)) + wander))
         chain.process()
-    assert "frame_unclear" in [item.code for item in chain.estimate().findings]
+    assert "frame_unclear" in [item.code for item in load_of(chain).findings]
 
 
 def test_load_picked_up_later_leaves_no_finding_behind() -> None:
@@ -133,9 +133,9 @@ def test_load_picked_up_later_leaves_no_finding_behind() -> None:
     simulator = simulate_puma(motion, 3, schedule=[(6.3, BAR)])
     chain = make_chain(wrench_sign="auto")
     drive(chain, simulator, 0.0, 6.0)
-    assert [item.code for item in chain.estimate().findings] == ["compensated"]
+    assert [item.code for item in load_of(chain).findings] == ["compensated"]
     drive(chain, simulator, 6.0, 12.0)
-    assert chain.estimate().findings == ()
+    assert load_of(chain).findings == ()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -148,7 +148,7 @@ def test_pick_and_place_raises_no_error(seed: int) -> None:
     chain = make_chain(wrench_sign="auto")
     for start in np.arange(0.0, motion.duration, 1.0).tolist():
         drive(chain, simulator, start, start + 1.0)
-        assert [item.code for item in chain.estimate().findings if item.level == "error"] == []
+        assert [item.code for item in load_of(chain).findings if item.level == "error"] == []
 
 
 def test_turned_frame_is_noticed_after_a_long_standstill() -> None:
@@ -156,7 +156,7 @@ def test_turned_frame_is_noticed_after_a_long_standstill() -> None:
     chain = make_chain(wrench_sign="auto")
     turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     _drive_changed(chain, simulate_puma(motion), motion.duration, _both(turn))
-    estimate = chain.estimate()
+    estimate = load_of(chain)
     assert "frame_turned" in [item.code for item in estimate.findings]
     assert "known" not in estimate.states
 
@@ -165,6 +165,6 @@ def test_moments_of_the_wrong_sign_are_an_impossible_body() -> None:
     motion = puma_motion(rounds=2)
     chain = make_chain(wrench_sign="auto")
     _drive_changed(chain, simulate_puma(motion), motion.duration, _both(np.eye(3), -np.eye(3)))
-    estimate = chain.estimate()
+    estimate = load_of(chain)
     assert "impossible_body" in [item.code for item in estimate.findings]
     assert "known" not in estimate.states

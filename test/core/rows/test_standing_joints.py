@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.travel import Travel
 from inertid_ros.core.settings.settings import Settings
@@ -49,8 +49,8 @@ def test_noise_of_a_joint_that_never_moves_tells_nothing_of_it() -> None:
     assert joints.velocities is not None
     joints.positions[:, 3] = 0.2 + 1e-4 * (np.arange(len(joints.stamps)) % 2)
     joints.velocities[:, 3] = np.random.default_rng(5).normal(scale=5e-3, size=len(joints.stamps))
-    chain = LinkChain(Robot.from_urdf(urdf), Settings.from_flat({"links.effort_unit": "newton_metre"}))
-    chain.push_joints(joints)
+    chain = Chain(Robot.from_urdf(urdf), Settings.from_flat({"links.effort_unit": "newton_metre"}), Target.LINKS)
+    chain.push(joints)
     chain.process()
     estimate = chain.estimate()
     assert estimate is not None

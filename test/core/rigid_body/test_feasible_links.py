@@ -26,7 +26,7 @@ from inertid_ros.core.rigid_body.inertial import (
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
 
-URDFS = Path(__file__).parents[2] / "urdf"
+URDFS = Path(__file__).parents[3] / "urdf"
 GRAVITY = np.array([0.0, 0.0, -9.81])
 PAPER_FROM_PINOCCHIO = np.array([0, 1, 2, 3, 4, 5, 7, 6, 8, 9])
 

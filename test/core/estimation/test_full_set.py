@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.estimation.full_set import complete_by_ridge, complete_links
-from inertid_ros.core.estimation.link_records import LinkEstimate
-from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.estimation.estimate import LinksEstimate
+from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.rigid_body.inertial import is_feasible
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
@@ -19,16 +19,16 @@ from inertid_ros.sim.simulator import Simulator
 URDF = share_path("urdf", "puma560.urdf").read_text()
 
 
-def identify(speed: float, noise: float) -> LinkEstimate:
+def identify(speed: float, noise: float) -> LinksEstimate:
     full = np.ones(6)
     motion = Multisine(JointLimits(-full, full, speed * full, 6.0 * speed * full), period=12.0, harmonics=5, seed=2)
     sensors = SensorModel(joint_rate=200.0, velocity_noise=2e-3, effort_noise=noise)
     simulator = Simulator(URDF, "ft_sensor", motion, sensors, [], seed=2, friction=JointFriction(2.0, 3.0, 0.5, 0.2))
-    chain = LinkChain(Robot.from_urdf(URDF), Settings.from_flat({"links.effort_unit": "newton_metre"}))
-    chain.push_joints(simulator.joints(0.0, motion.duration))
+    chain = Chain(Robot.from_urdf(URDF), Settings.from_flat({"links.effort_unit": "newton_metre"}), Target.LINKS)
+    chain.push(simulator.joints(0.0, motion.duration))
     chain.process()
     estimate = chain.estimate()
-    assert estimate is not None
+    assert isinstance(estimate, LinksEstimate)
     return estimate
 
 
@@ -55,8 +55,8 @@ def test_a_weak_motion_does_not_make_links_of_a_hundred_kilograms() -> None:
 def test_without_data_the_links_are_the_urdf_s() -> None:
     names = list(Robot.from_urdf(URDF).joint_names)
     settings = Settings.from_flat({"links.effort_unit": "newton_metre", "links.joints": names})
-    estimate = LinkChain(Robot.from_urdf(URDF), settings).estimate()
-    assert estimate is not None
+    estimate = Chain(Robot.from_urdf(URDF), settings, Target.LINKS).estimate()
+    assert isinstance(estimate, LinksEstimate)
     full = complete_links(estimate)
     np.testing.assert_allclose(full[:60:10], estimate.model.arm.parameters[::10], rtol=0.05)
 

@@ -14,7 +14,7 @@ from inertid_ros.core.checks.energy_balance import EnergyCheck
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.rows.energy_rows import EnergyRows, EnergyWindows
+from inertid_ros.core.rows.energy import EnergyRows, EnergyWindows
 from inertid_ros.motions.motion import Motion
 from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.motions.paper_moves import paper_ddarm_link_moves
@@ -113,7 +113,7 @@ def test_window_across_a_gap_is_left_out() -> None:
     samples = move(arm, Multisine(make_limits(arm.model.nv), 2.0, fade=0.5), friction_of(arm))
     rows = EnergyRows(arm, 0.13, COULOMB_VELOCITY)
     rows.process(*samples.part(slice(0, 700)))
-    rows.start_anew()
+    rows.restart()
     after = rows.process(*samples.part(slice(1000, 2000)))
     assert after.times[0, 0] == pytest.approx(1.0)
     assert after.times[0, 1] == pytest.approx(1.13)

@@ -15,7 +15,7 @@ from support.link_chain import (
     cut,
     drive_links,
     estimate_of,
-    join,
+    fit_of,
     make_link_chain,
     make_motion,
     pick,
@@ -24,8 +24,8 @@ from support.link_chain import (
 )
 
 from inertid_ros.core.errors import RobotDescriptionError, SettingError, UnsupportedJointError
-from inertid_ros.core.estimation.link_records import LinkOutput
-from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.chain import Chain
+from inertid_ros.core.records import Output, join_outputs
 from inertid_ros.motions.motion import Hold, MinimumJerk, Sequence
 from inertid_ros.sim.friction import JointFriction
 from inertid_ros.sim.scenario import ScenarioSettings, build_simulator, read_urdf
@@ -53,11 +53,11 @@ def test_noisy_sensors_give_the_arm_within_its_uncertainty(source: str) -> None:
     output = drive_links(chain, simulate_links(make_motion()), 0.0, 12.0)
     estimate = estimate_of(chain)
     assert_found(estimate)
-    assert estimate.mode == "learning"
+    assert estimate.mode == "tracking"
     assert set(estimate.states) == {"known"}
-    late = output.row_stamps > output.row_stamps[0] + 6_000_000_000
-    left = output.row_measured[late] - output.row_predicted[late]
-    np.testing.assert_allclose(np.sqrt(np.mean(left**2, axis=0)), estimate.residual_rms, rtol=0.4)
+    late = output.rows.stamps > output.rows.stamps[0] + 6_000_000_000
+    left = output.rows.measured[late] - output.rows.predicted[late]
+    np.testing.assert_allclose(np.sqrt(np.mean(left**2, axis=0)), fit_of(chain).residual_rms, rtol=0.4)
 
 
 def test_differentiated_method_finds_nearly_the_same() -> None:
@@ -77,10 +77,10 @@ def test_rows_hold_from_the_first_sample_on(source: str) -> None:
     before = drive_links(chain, simulator, 5.0, 5.5)
     after = drive_links(chain, simulator, 6.0, 6.5)
     for output in (before, after):
-        assert output.row_stamps[0] - output.stamps[0] <= 20_000_000
-        scale = np.abs(output.row_measured).max(axis=0)
+        assert output.rows.stamps[0] - output.stamps[0] <= 20_000_000
+        scale = np.abs(output.rows.measured).max(axis=0)
         assert np.all(scale > 0.0)
-        np.testing.assert_allclose(output.row_predicted / scale, output.row_measured / scale, atol=2e-5)
+        np.testing.assert_allclose(output.rows.predicted / scale, output.rows.measured / scale, atol=2e-5)
     assert "gap" in {item.code for item in chain.health}
 
 
@@ -92,19 +92,19 @@ def test_it_does_not_matter_how_many_samples_come_at_once(source: str) -> None:
     values, outputs = [], []
     for size in (1, 7, 1000):
         chain = make_link_chain(source=source, joints=list(simulator.joint_names))
-        parts: list[LinkOutput] = []
+        parts: list[Output] = []
         for start in range(0, len(joints.stamps), size):
             part = slice(start, start + size)
-            chain.push_joints(cut(joints, part))
-            chain.push_base_wrenches(wrenches._replace(stamps=wrenches.stamps[part], wrenches=wrenches.wrenches[part]))
+            chain.push(cut(joints, part))
+            chain.push(wrenches._replace(stamps=wrenches.stamps[part], wrenches=wrenches.wrenches[part]))
             if (output := chain.process()) is not None:
                 parts.append(output)
-        outputs.append(join(parts))
+        outputs.append(join_outputs(parts))
         values.append(estimate_of(chain).values / estimate_of(chain).model.prior_deviations)
     for other, output in zip(values[1:], outputs[1:], strict=True):
         np.testing.assert_allclose(other, values[0], atol=1e-9)
         np.testing.assert_array_equal(output.stamps, outputs[0].stamps)
-        np.testing.assert_array_equal(output.row_stamps, outputs[0].row_stamps)
+        np.testing.assert_array_equal(output.rows.stamps, outputs[0].rows.stamps)
         np.testing.assert_allclose(output.predicted, outputs[0].predicted, atol=1e-6)
 
 
@@ -117,7 +117,7 @@ def test_prediction_at_sample_rate_follows_the_efforts() -> None:
     assert np.linalg.norm(left) < 0.05 * np.linalg.norm(output.measured)
     assert output.usable.all()
     assert estimate_of(chain).mode == "paused"
-    assert estimate_of(chain).rows.sum() == 0
+    assert fit_of(chain).rows.sum() == 0
 
 
 def test_base_wrench_of_the_other_sign_is_turned() -> None:
@@ -139,8 +139,8 @@ def test_ampere_are_multiplied_with_the_torque_constants() -> None:
     per_joint = np.array([constants[names.index(name)] for name in simulator.joint_names])
     block = simulator.joints(0.0, 5.0)
     assert block.efforts is not None
-    plain.push_joints(block)
-    chain.push_joints(block._replace(efforts=block.efforts / per_joint))
+    plain.push(block)
+    chain.push(block._replace(efforts=block.efforts / per_joint))
     for each in (plain, chain):
         each.process()
     np.testing.assert_allclose(estimate_of(chain).values, estimate_of(plain).values, atol=1e-6)
@@ -153,13 +153,13 @@ def test_known_delay_of_the_effort_is_taken_out(source: str) -> None:
     for chain in (aware, unaware):
         drive_links(chain, late, 0.0, 12.0)
     assert_found(estimate_of(aware))
-    assert np.all(estimate_of(unaware).residual_rms[-3:] > 1.5 * estimate_of(aware).residual_rms[-3:])
+    assert np.all(fit_of(unaware).residual_rms[-3:] > 1.5 * fit_of(aware).residual_rms[-3:])
 
 
 def test_unmeasured_joints_are_locked_and_named() -> None:
     simulator = simulate_links(make_motion(still=2), model=EXACT, friction=VISCOUS)
     chain = make_link_chain()
-    chain.push_joints(pick(simulator.joints(0.0, 5.0), [0, 1]))
+    chain.push(pick(simulator.joints(0.0, 5.0), [0, 1]))
     output = chain.process()
     assert output is not None
     assert output.predicted.shape[1] == 2
@@ -172,8 +172,8 @@ def test_joints_of_another_prefix_are_the_same_joints() -> None:
     simulator = simulate_links(make_motion())
     plain, renamed = make_link_chain(), make_link_chain(DDARM.replace('name="joint', 'name="left_joint'))
     block = simulator.joints(0.0, 5.0)
-    plain.push_joints(block)
-    renamed.push_joints(block._replace(names=tuple(f"arm1/{name}" for name in block.names)))
+    plain.push(block)
+    renamed.push(block._replace(names=tuple(f"arm1/{name}" for name in block.names)))
     for chain in (plain, renamed):
         chain.process()
     np.testing.assert_array_equal(estimate_of(renamed).values, estimate_of(plain).values)
@@ -194,7 +194,7 @@ def test_mimic_joints_are_refused_if_asked_for_and_left_out_if_not() -> None:
     simulator = simulate_links(make_motion())
     chain = make_link_chain(MIMIC)
     block = simulator.joints(0.0, 1.0)
-    chain.push_joints(pick(block, [0, 1, 2, 2])._replace(names=(*block.names, "finger_joint")))
+    chain.push(pick(block, [0, 1, 2, 2])._replace(names=(*block.names, "finger_joint")))
     assert estimate_of(chain).model.channels == ("joint1", "joint2", "joint3")
 
 
@@ -271,7 +271,7 @@ def test_paused_it_learns_nothing_and_reset_it_knows_nothing() -> None:
 
 def test_two_recordings_add_up() -> None:
     first, second = (simulate_links(make_motion(seed), seed) for seed in (1, 2))
-    apart: list[LinkChain] = []
+    apart: list[Chain] = []
     for simulator in (first, second):
         chain = make_link_chain()
         drive_links(chain, simulator, 0.0, 10.0)
@@ -293,8 +293,8 @@ def test_puma_with_all_its_joints_on_a_base_sensor() -> None:
     simulator = Simulator(PUMA, "ft_sensor", motion, SensorModel(velocity_noise=0.0))
     chain = make_link_chain(PUMA, source="base_wrench", effort_unit="")
     for a, b in itertools.pairwise(np.linspace(0.0, motion.duration, 9).tolist()):
-        chain.push_joints(simulator.joints(a, b))
-        chain.push_base_wrenches(simulator.base_wrenches(a, b))
+        chain.push(simulator.joints(a, b))
+        chain.push(simulator.base_wrenches(a, b))
         chain.process()
     estimate = estimate_of(chain)
     assert estimate.base.rank == 41 + 6 - 1
@@ -308,8 +308,8 @@ def test_a_motion_that_hardly_tells_parameters_apart_leaves_them_uncertain(tacho
     settings = ScenarioSettings(robot="puma560", load="none", motion="paper_move", tachometer=tachometer)
     simulator = build_simulator(settings)
     chain = make_link_chain(read_urdf("puma560"), source="base_wrench")
-    chain.push_joints(simulator.joints(0.0, 24.0))
-    chain.push_base_wrenches(simulator.base_wrenches(0.0, 24.0))
+    chain.push(simulator.joints(0.0, 24.0))
+    chain.push(simulator.base_wrenches(0.0, 24.0))
     chain.process()
     estimate = estimate_of(chain)
     names = [estimate.base.names[column] for column in estimate.base.columns]
@@ -325,7 +325,7 @@ def test_the_sign_of_a_base_wrench_is_no_matter_of_efforts() -> None:
     outputs = []
     for sign in ("on_robot", "on_ground"):
         chain = make_link_chain(base_wrench_sign=sign)
-        chain.push_joints(block)
+        chain.push(block)
         outputs.append(chain.process())
     assert outputs[0] is not None
     assert outputs[1] is not None

@@ -16,7 +16,8 @@ def _feed(check: StampCheck, stamps: list[int], size: int) -> tuple[list[int], b
     accepted, restarted = [], False
     for start in range(0, len(stamps), size):
         block = np.array(stamps[start : start + size])
-        if size == 1 and check.is_next(int(block[0])):
+        if size == 1 and check.precedes(int(block[0])):
+            check.accept(int(block[0]))
             accepted += block.tolist()
             continue
         good, restart = check.check(block)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from inertid_ros.core.errors import RobotDescriptionError, SettingError
-from inertid_ros.core.link_chain import LinkChain
+from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
@@ -46,14 +47,14 @@ def test_the_motion_alone_gives_the_links_without_knowing_gravity_or_offset() ->
     static = read_at_rest()
     order = np.roll(np.arange(6), 2)
     turned = StaticWrench(tuple(static.joint_names[k] for k in order), static.positions[:, order], static.wrenches)
-    chain = LinkChain(ROBOT, settings_for("poses.yaml"), turned)
+    chain = Chain(ROBOT, settings_for("poses.yaml"), Target.LINKS, static=turned)
     simulator = simulate(MOTION, 3)
-    chain.push_joints(simulator.joints(0.0, MOTION.duration))
-    chain.push_base_wrenches(simulator.base_wrenches(0.0, MOTION.duration))
+    chain.push(simulator.joints(0.0, MOTION.duration))
+    chain.push(simulator.base_wrenches(0.0, MOTION.duration))
     output = chain.process()
     estimate = chain.estimate()
     assert output is not None
-    assert estimate is not None
+    assert isinstance(estimate, LinksEstimate)
     assert not any(name.startswith("base.") for name in estimate.base.names)
     deviations = np.sqrt(np.diag(estimate.covariance))
     errors = np.abs(estimate.values - estimate.model.prior)
@@ -67,14 +68,16 @@ def test_the_motion_alone_gives_the_links_without_knowing_gravity_or_offset() ->
 
 def test_away_from_the_path_nothing_is_used() -> None:
     static = StaticWrench(ROBOT.joint_names, np.array([np.full(6, 3.0), np.full(6, 3.1)]), np.zeros((2, 6)))
-    chain = LinkChain(ROBOT, settings_for("poses.yaml"), static)
+    chain = Chain(ROBOT, settings_for("poses.yaml"), Target.LINKS, static=static)
     simulator = simulate(MOTION, 3)
-    chain.push_joints(simulator.joints(0.0, 2.0))
-    chain.push_base_wrenches(simulator.base_wrenches(0.0, 2.0))
+    chain.push(simulator.joints(0.0, 2.0))
+    chain.push(simulator.base_wrenches(0.0, 2.0))
     chain.process()
     estimate = chain.estimate()
     assert estimate is not None
-    assert not estimate.rows.any()
+    assert estimate.rows == 0
+    assert estimate.fit is not None
+    assert not estimate.fit.rows.any()
     assert "off_static_path" in [item.code for item in chain.health]
 
 
@@ -104,4 +107,4 @@ def test_a_joint_that_was_not_recorded_is_named() -> None:
 def test_efforts_have_no_static_file() -> None:
     values = {"links.effort_unit": "newton_metre", "links.static_file": "poses.yaml"}
     with pytest.raises(SettingError, match=r"links\.static_file"):
-        LinkChain(ROBOT, Settings.from_flat(values))
+        Chain(ROBOT, Settings.from_flat(values), Target.LINKS)
