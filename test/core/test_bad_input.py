@@ -178,9 +178,13 @@ def test_second_of_spoiled_wrenches_is_named_and_survived(spoil: Spoil, code: st
 
 
 def test_second_of_wrenches_in_another_frame_is_named_and_survived() -> None:
-    _survive(LOAD, lambda joints, wrenches: (joints, wrenches._replace(frame="base_link")), ("wrench", "frame_mismatch"))
     _survive(
-        BASE, lambda joints, wrenches: (joints, wrenches._replace(frame="link2")), ("base_wrench", "base_frame_mismatch")
+        LOAD, lambda joints, wrenches: (joints, wrenches._replace(frame="base_link")), ("wrench", "frame_mismatch")
+    )
+    _survive(
+        BASE,
+        lambda joints, wrenches: (joints, wrenches._replace(frame="link2")),
+        ("base_wrench", "base_frame_mismatch"),
     )
 
 

@@ -23,8 +23,8 @@ from support.link_chain import (
     true_values,
 )
 
-from inertid_ros.core.errors import RobotDescriptionError, SettingError, UnsupportedJointError
 from inertid_ros.core.chain import Chain
+from inertid_ros.core.errors import RobotDescriptionError, SettingError, UnsupportedJointError
 from inertid_ros.core.records import Output, join_outputs
 from inertid_ros.motions.motion import Hold, MinimumJerk, Sequence
 from inertid_ros.sim.friction import JointFriction

@@ -17,8 +17,8 @@ from support.chain import (
     simulate_puma,
 )
 
-from inertid_ros.core.errors import NotIdentifiedError, UnknownFrameError
 from inertid_ros.core.chain import Chain
+from inertid_ros.core.errors import NotIdentifiedError, UnknownFrameError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.motions.motion import Hold, Sequence
 from inertid_ros.sim.sensors import SensorModel

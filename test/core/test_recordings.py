@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from inertid_ros.core.load_chain import LoadChain, LoadEstimate
 from support.recordings import read_load_recording
 
-from inertid_ros.core.load_chain import LoadChain, LoadEstimate
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from inertid_ros.core.equations.simulated_regressor import draw_states, simulate_regressor
 from support.random_robots import make_chain, make_random_tree
 
 from inertid_ros.core.equations.base_parameters import BaseParameters
 from inertid_ros.core.equations.identifiability import find_identifiable
-from inertid_ros.core.equations.simulated_regressor import draw_states, simulate_regressor
 from inertid_ros.core.equations.unknowns import SOURCES
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import pinocchio_columns

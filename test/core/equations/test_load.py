@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-
 from inertid_ros.core.equations.load_regressor import build_prediction_map, build_regressor, compute_products
+
 from inertid_ros.core.rigid_body.inertial import compose, to_pinocchio
 
 

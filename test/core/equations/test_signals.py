@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from inertid_ros.core.equations.arm_regressor import ArmRegressor
 from support.random_robots import make_random_tree
 
-from inertid_ros.core.equations.arm_regressor import ArmRegressor
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import compose, to_pinocchio
 from inertid_ros.core.robot.arm import ArmModel

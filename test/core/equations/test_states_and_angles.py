@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from inertid_ros.core.equations.simulated_regressor import draw_states, simulate_regressor, square_up
 from support.random_robots import make_chain, make_random_tree
 
-from inertid_ros.core.equations.simulated_regressor import draw_states, simulate_regressor, square_up
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import compose, to_pinocchio
 from inertid_ros.core.robot.arm import ArmModel

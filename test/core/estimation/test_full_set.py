@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.estimation.full_set import complete_by_ridge, complete_links
-from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.estimation.estimate import LinksEstimate
+from inertid_ros.core.estimation.full_set import complete_by_ridge, complete_links
 from inertid_ros.core.rigid_body.inertial import is_feasible
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from inertid_ros.core.estimation.link_estimator import BLOCK, LinkEstimator
+
 from inertid_ros.core.records import FloatArray, IntArray
 
 USED = [np.array([0, 1, 2, 4]), np.array([1, 2, 3]), np.array([0, 3, 4])]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-
 from inertid_ros.core.estimation.parameter_state import judge_parameters
+
 from inertid_ros.core.rigid_body.inertial import compose
 
 BODY = compose(2.0, np.array([0.01, -0.02, 0.05]), np.diag([0.02, 0.001, 0.02]))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from inertid_ros.core.robot.kinematics import SensorKinematics
 from support.random_robots import make_random_urdf
 
-from inertid_ros.core.robot.kinematics import SensorKinematics
 from inertid_ros.core.robot.robot import Robot
 
 GRAVITY = np.array([1.0, -2.0, -9.5])

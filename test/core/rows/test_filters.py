@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
-
 from inertid_ros.core.rows.lowpass import LowPass, filter_block
+from scipy.integrate import solve_ivp
 
 
 def test_follows_the_differential_equation_on_irregular_steps() -> None:

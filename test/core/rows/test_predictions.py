@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from inertid_ros.core.rows.link_rows import LinkRows
+from inertid_ros.core.rows.link_rows_differentiated import DifferentiatedLinkRows
+from inertid_ros.core.rows.link_rows_filtered import FilteredLinkRows
 from support.random_robots import make_random_tree
 
 from inertid_ros.core.equations.model import LinkModel
@@ -13,9 +16,6 @@ from inertid_ros.core.input.synchroniser import Stretch
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.rows.link_rows import LinkRows
-from inertid_ros.core.rows.link_rows_differentiated import DifferentiatedLinkRows
-from inertid_ros.core.rows.link_rows_filtered import FilteredLinkRows
 
 GRAVITY = np.array([1.0, 2.0, -9.0])
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from inertid_ros.core.rows.travel import Travel
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.rows.travel import Travel
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.multisine import JointLimits, Multisine

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from inertid_ros.core.estimation.standstill_noise import UNCALIBRATED_FORCE, UNCALIBRATED_TORQUE, StandstillNoise
+
 from inertid_ros.core.records import FloatArray, IntArray
 
 RATE = 200.0

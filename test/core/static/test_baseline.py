@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.errors import RobotDescriptionError, SettingError
 from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.errors import RobotDescriptionError, SettingError
 from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
