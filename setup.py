@@ -66,7 +66,7 @@ setup(
         (share, ["package.xml"]),
         *find_data_files(share),
     ],
-    install_requires=["matplotlib", "numpy", "pin", "plotly", "PyYAML", "rich", "rosbags", "scipy"],
+    install_requires=["matplotlib", "numba", "numpy", "pin", "plotly", "PyYAML", "rich", "rosbags", "scipy"],
     extras_require={"jazzy": JAZZY, "test": ["mypy", "pytest", "pytest-xdist", "ruff", "setuptools", "types-PyYAML"]},
     entry_points={
         "console_scripts": [

@@ -31,7 +31,7 @@ LAYERS = {
 }
 # The parts that know no ROS, and the libraries they may use.
 LIBRARIES = {
-    "core": {"numpy", "scipy", "pinocchio"},
+    "core": {"numba", "numpy", "scipy", "pinocchio"},
     "text": {"numpy"},
     "files": {"ament_index_python", "numpy", "pinocchio", "rosbags", "yaml"},
     "messages": {"numpy"},

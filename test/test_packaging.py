@@ -24,12 +24,16 @@ DATA_DIRECTORIES = ("urdf", "config", "launch", "rviz")
 COMMANDS = ("estimator", "inertid", "simulated_driver")
 
 # Import names that are not the names of what has to be installed: for rosdep, and for pip.
-ROSDEP_KEYS = {name: f"python3-{name}" for name in ("matplotlib", "numpy", "plotly", "pytest", "rich", "scipy", "yaml")}
+ROSDEP_KEYS = {
+    name: f"python3-{name}" for name in ("matplotlib", "numba", "numpy", "plotly", "pytest", "rich", "scipy", "yaml")
+}
 PIP_NAMES = {"pinocchio": "pin", "rosbags": "rosbags", "yaml": "PyYAML"}
 # What rosdep has no key for: package.xml says so in a comment, and pip installs it.
 WITHOUT_KEY = {"rosbags"}
 # Comes with rosbags, which unpacks with them too.
 BROUGHT_BY_ROSBAGS = {"backports", "compression", "lz4"}
+# Only a file of it is used: plotly.js.
+NOT_IMPORTED = {"plotly"}
 # Started by launch files, not imported; and the middleware that wheels do not bring by themselves.
 STARTED = {"robot_state_publisher", "rviz2"}
 MIDDLEWARE = "ros-jazzy-rmw-fastrtps-cpp"
@@ -131,6 +135,7 @@ def test_package_xml_is_what_ament_expects() -> None:
 
 def test_package_xml_declares_exactly_what_is_used() -> None:
     used = {ROSDEP_KEYS.get(name, name) for name in third_party_imports("inertid_ros", "launch")}
+    used |= {ROSDEP_KEYS[name] for name in NOT_IMPORTED}
     assert declared("depend", "exec_depend") - STARTED == used - WITHOUT_KEY
     tested = {ROSDEP_KEYS.get(name, name) for name in third_party_imports("test")}
     assert tested - WITHOUT_KEY <= declared("depend", "exec_depend", "test_depend")
@@ -147,7 +152,7 @@ def test_started_programs_are_named_in_a_launch_file() -> None:
 
 
 def test_pip_requirements_are_exactly_what_is_used(requirements: dict[str, set[str]]) -> None:
-    used = third_party_imports("inertid_ros", without=LAUNCHING)
+    used = third_party_imports("inertid_ros", without=LAUNCHING) | NOT_IMPORTED
     from_ros = used - set(ROSDEP_KEYS) - set(PIP_NAMES)
     assert requirements[""] == {normalise(PIP_NAMES.get(name, name)) for name in used - from_ros}
     assert requirements["jazzy"] - {MIDDLEWARE} == {normalise(f"ros-jazzy-{name}") for name in from_ros}
