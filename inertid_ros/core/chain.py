@@ -161,10 +161,10 @@ class Chain:
             tuple(events),
         )
 
-    def answer(self) -> Output | None:
-        """Predict samples that still wait for a later joint state, by extrapolation; changes nothing."""
+    def answer(self, after: int = 0) -> Output | None:
+        """Predict samples after a stamp that still wait for a later joint state, by extrapolation; changes nothing."""
         task = self._task
-        waiting = None if task is None else task.input.foresee()
+        waiting = None if task is None else task.input.foresee(after)
         if task is None or waiting is None:
             return None
         predicted = task.rows.foresee(waiting.samples)

@@ -178,7 +178,7 @@ class Session:
             is_done = topic != self.task.answered or (
                 processed is not None and processed.stamps.item(-1) == block.stamps.item(-1)
             )
-            waiting = None if is_done else self.chain.answer()
+            waiting = None if is_done else self.chain.answer(block.stamps.item(0) - 1)
             for output in (processed, waiting):
                 if output is not None and not np.isfinite(output.predicted).all():
                     raise FloatingPointError("a prediction is not finite")

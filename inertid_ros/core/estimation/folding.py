@@ -24,7 +24,9 @@ def fold_row(matrix: FloatArray, row: FloatArray) -> None:
             continue
         line = matrix[i]
         a = line[i]
-        length = np.hypot(a, b)
+        length = np.sqrt(a * a + b * b)
+        if not 1e-150 < length < 1e150:
+            length = np.hypot(a, b)
         c, s = a / length, b / length
         line[i] = length
         for j in range(i + 1, size):
@@ -198,6 +200,7 @@ def fold_channels(
         Whether a channel's block is full.
     """
     unknowns, is_full = len(values), False
+    spread = np.empty(unknowns)
     for k in range(len(row)):
         if usable[k] == 0.0:
             continue
@@ -208,14 +211,13 @@ def fold_channels(
         for j in range(size):
             line[j] = row[k, used[start + j]]
             innovation -= line[j] * values[used[start + j]]
+        spread[:] = 0.0
+        for j in range(size):
+            index = used[start + j]
+            for column in range(index, unknowns):
+                spread[column] += line[j] * inverse[index, column]
         for column in range(unknowns):
-            total = 0.0
-            for j in range(size):
-                index = used[start + j]
-                if index > column:
-                    break
-                total += line[j] * inverse[index, column]
-            expected += total * total
+            expected += spread[column] ** 2
         line[size] = row[k, unknowns]
         innovation *= noise[k] / (noise[k] + expected + floors[k] ** 2)
         matrix = matrices[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1)
@@ -244,25 +246,17 @@ ROOM = 25.0
 accelerations, and the next ones must be able to correct them. Once the estimate has settled it makes no difference."""
 
 
-class Weighed(NamedTuple):
-    """How a load's row compares with what is known.
-
-    Attributes:
-        distance, roomy_distance, leverage, force, torque: see Comparison.
-        slack_force, slack_torque: what noise of the accelerations may do to the wrench of a plausible load [N, Nm].
-        noise: of the row, in whitened units, summed over channels.
-        amplitude: of the row: 1 once the filters have settled.
-    """
-
-    distance: float
-    roomy_distance: float
-    leverage: float
-    force: float
-    torque: float
-    slack_force: float
-    slack_torque: float
-    noise: float
-    amplitude: float
+INFLATION, EXCESS, WEIGHT = range(3)
+"""Where in the state of a tracked load the variance inflation is, and the sums it comes from."""
+INFLATION_MEMORY = 400.0
+"""Leverage beyond which the past of the variance inflation is halved."""
+INFLATION_PRIOR = 20.0
+"""That the model is perfect counts as much as so much leverage: a little more than the sixteen unknowns."""
+INFLATION_MOST = 1000.0
+"""A single row counts for no more than this."""
+GATE, CONTACT_FORCE, CONTACT_TORQUE, BANDWIDTH = range(4)
+"""Where in the limits these are: the gate [standard deviations], forces and torques too small to be a contact, and the
+bandwidth of a row's noise [Hz]."""
 
 
 @compiled
@@ -289,78 +283,100 @@ def count_repeats(pose: FloatArray, signals: FloatArray) -> float:
 
 @compiled
 def weigh_row(
-    matrix: FloatArray,
-    values: FloatArray,
-    row: FloatArray,
     signals: FloatArray,
     readings: FloatArray,
-    usable: FloatArray,  # noqa: ARG001 - rows come with it
     motion: FloatArray,
     density: FloatArray,
     pose: FloatArray,
     interval: float,
     bandwidth: float,
-    whitened: FloatArray,
     variance: FloatArray,
     noise: FloatArray,
-) -> Weighed:
-    """Find how much a load's row counts, whiten it, and compare it with what is known.
+) -> float:
+    """Find by which variance (6,) a load's row counts, and that of its own noise (6,).
 
-    Args:
-        matrix: what is known.
-        values: (16,) its solution.
-        row: (6, 17) the row, see `rows.Row`, as for the next four.
-        signals: of the motion.
-        readings: the wrench.
-        usable: all of a wrench are.
-        motion: noise of the accelerations.
-        density: (6,) of the sensor's noise, variance per hertz.
-        pose: (14,) of the last row, see `count_repeats`.
-        interval: since the last row [s].
-        bandwidth: of the row's noise [Hz].
-        whitened: (6, 17) result: the row in units of its standard deviations.
-        variance: (6,) result: by which the row counts.
-        noise: (6,) result: variance of the noise in this row alone.
+    Accelerations that were left out of it count as noise of the wrench of a plausible load, whose mass is returned.
     """
-    amplitude = signals[12]
     force = np.sqrt(readings[0] ** 2 + readings[1] ** 2 + readings[2] ** 2)
-    mass = max(force / (9.8 * max(amplitude, 1e-3)), LIGHTEST)
+    mass = max(force / (9.8 * max(signals[12], 1e-3)), LIGHTEST)
     left_out = mass**2 * (motion[0] ** 2 + (LEVER * motion[1]) ** 2)
     worth = count_repeats(pose, signals) / interval
     for k in range(6):
         extra = left_out if k < 3 else left_out * LEVER**2
         variance[k] = density[k] * worth + extra
         noise[k] = density[k] * bandwidth + extra
-    compared = compare_row(matrix, values, row, variance, noise, ROOM, whitened)
-    total = 0.0
-    for k in range(6):
-        total += noise[k] / variance[k]
-    slack = mass * (motion[2] + LEVER * motion[3])
-    return Weighed(
-        compared.distance,
-        compared.roomy_distance,
-        compared.leverage,
-        compared.force,
-        compared.torque,
-        slack,
-        slack * LEVER,
-        total,
-        amplitude,
-    )
+    return float(mass)
 
 
 @compiled
-def accept_row(
+def track_row(
     matrix: FloatArray,
-    whitened: FloatArray,
     values: FloatArray,
+    row: FloatArray,
+    signals: FloatArray,
+    readings: FloatArray,
     motion: FloatArray,
-    variance: FloatArray,
+    density: FloatArray,
+    pose: FloatArray,
+    interval: float,
+    limits: FloatArray,
+    is_tracking: bool,
+    state: FloatArray,
+    whitened: FloatArray,
     motion_noise: FloatArray,
-) -> None:
-    """Fold a weighed row in, solve, and sum up (2, 6) the noise of its accelerations over its variance."""
-    fold_rows(matrix, whitened)
-    solve_triangle(matrix, values)
-    for k in range(len(variance)):
-        motion_noise[0, k] += motion[2] ** 2 / variance[k]
-        motion_noise[1, k] += motion[3] ** 2 / variance[k]
+) -> tuple[bool, float]:
+    """Compare a load's row with what is known, and fold it in if it fits and the load is tracked.
+
+    Args:
+        matrix: what is known.
+        values: (16,) its solution.
+        row: (6, 17) the row, see `rows.Row`, as for the next three.
+        signals: of the motion.
+        readings: the wrench.
+        motion: noise of the accelerations.
+        density: (6,) of the sensor's noise, variance per hertz.
+        pose: (14,) of the last row, see `count_repeats`.
+        interval: since the last row [s].
+        limits: (4,) see GATE.
+        is_tracking: whether to fold the row in.
+        state: (3,) see INFLATION.
+        whitened: (6, 17) result: the row in units of its standard deviations.
+        motion_noise: (2, 6) sums of the noise of accelerations over the variance of their rows.
+
+    Returns:
+        Whether the row fits, and its noise in whitened units, inflated and summed over channels.
+    """
+    variance, noise = np.empty(6), np.empty(6)
+    mass = weigh_row(signals, readings, motion, density, pose, interval, limits[BANDWIDTH], variance, noise)
+    compared = compare_row(matrix, values, row, variance, noise, ROOM, whitened)
+    inflation, amplitude = state[INFLATION], signals[12]
+    gate = limits[GATE] ** 2 * inflation
+    fits = compared.distance <= gate or compared.roomy_distance <= gate
+    if not fits:
+        slack = limits[GATE] * mass * (motion[2] + LEVER * motion[3])
+        fits = (
+            compared.force <= limits[CONTACT_FORCE] * amplitude + slack
+            and compared.torque <= limits[CONTACT_TORQUE] * amplitude + slack * LEVER
+        )
+    total = 0.0
+    for k in range(6):
+        total += noise[k] / variance[k]
+    if fits and is_tracking:
+        learn_inflation(state, compared.distance / 6.0, compared.leverage)
+        fold_rows(matrix, whitened)
+        solve_triangle(matrix, values)
+        for k in range(6):
+            motion_noise[0, k] += motion[2] ** 2 / variance[k]
+            motion_noise[1, k] += motion[3] ** 2 / variance[k]
+    return fits, total * inflation
+
+
+@compiled
+def learn_inflation(state: FloatArray, ratio: float, leverage: float) -> None:
+    """Average the innovations' variance over what noise explains, each row weighted by what is learned from it."""
+    if state[WEIGHT] > INFLATION_MEMORY:
+        state[EXCESS] *= 0.5
+        state[WEIGHT] *= 0.5
+    state[WEIGHT] += leverage
+    state[EXCESS] += leverage * (min(ratio, INFLATION_MOST) - 1.0)
+    state[INFLATION] = 1.0 + max(0.0, state[EXCESS]) / (state[WEIGHT] + INFLATION_PRIOR)

@@ -20,7 +20,7 @@ import numpy as np
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, UNKNOWNS, attenuate
 from inertid_ros.core.estimation.estimate import Mode
-from inertid_ros.core.estimation.folding import accept_row, weigh_row
+from inertid_ros.core.estimation.folding import INFLATION, track_row
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.records import EventKind, FloatArray
 from inertid_ros.core.rows.rows import Row
@@ -35,12 +35,6 @@ _LONGEST_INTERVAL = 0.15
 _USUAL_INTERVAL = 0.02
 _WANDER_EVERY = 1.0
 """How often [s] the bias is let wander: often enough for any drift, and rarely enough to cost nothing."""
-_INFLATION_MEMORY = 400.0
-"""Leverage beyond which the past of the variance inflation is halved."""
-_INFLATION_PRIOR = 20.0
-"""That the model is perfect counts as much as so much leverage: a little more than the sixteen unknowns."""
-_INFLATION_MOST = 1000.0
-"""A single row counts for no more than this."""
 _FIT = 6.0
 """A hypothesis explains the rows if it leaves at most so many times what their noise leaves."""
 _TURN = 2.0
@@ -114,18 +108,15 @@ class HypothesisEstimator:
     Attributes:
         values: (16,) the present estimate.
         mode: tracking, testing or contact.
-        variance_inflation: variance of the innovations over what noise explains.
         rows: how many have been folded in.
     """
 
     def __init__(self, settings: LoadSettings, noise_bandwidth: float) -> None:
         """Start with nothing known; `noise_bandwidth` [Hz] is a row's variance for white noise of density one."""
-        self._settings = settings
-        self._bandwidth = noise_bandwidth
         self._wander = np.repeat([settings.bias_drift_force, settings.bias_drift_torque], 3)
         self._configured_sign = {"on_load": 1.0, "on_sensor": -1.0}.get(settings.wrench_sign, 0.0)
+        self._limits = np.array([settings.gate, settings.contact_force, settings.contact_torque, noise_bandwidth])
         self._whitened = np.empty((6, UNKNOWNS + 1))
-        self._variance, self._noise = np.empty(6), np.empty(6)
         self.reset()
 
     def reset(self) -> None:
@@ -133,9 +124,8 @@ class HypothesisEstimator:
         self._main = SquareRootInformation(np.concatenate((PRIOR_LOAD, PRIOR_BIAS)))
         self.values: FloatArray = np.zeros(UNKNOWNS)
         self.mode = Mode.TRACKING
-        self.variance_inflation = 1.0
+        self._state = np.array([1.0, 0.0, 0.0])
         self._pose = np.zeros(14)
-        self._excess = self._weight = 0.0
         self._motion_noise = np.zeros((2, 6))
         self.rows = 0
         self._last_time = math.inf
@@ -148,37 +138,36 @@ class HypothesisEstimator:
         """Take one row, with the noise density (6,) per hertz at this time."""
         interval = self._measure_interval(time)
         self._let_bias_wander(interval)
-        compared = weigh_row(
+        tested = self._hypotheses
+        fits, noise = track_row(
             self._main.matrix,
             self.values,
-            *row[:5],
+            row.equations,
+            row.signals,
+            row.readings,
+            row.motion,
             density,
             self._pose,
             interval,
-            self._bandwidth,
+            self._limits,
+            tested is None,
+            self._state,
             self._whitened,
-            self._variance,
-            self._noise,
+            self._motion_noise,
         )
-        distance, roomy, leverage, force, torque, slack_force, slack_torque, noise, amplitude = compared
-        settings, inflation = self._settings, self.variance_inflation
-        gate = settings.gate**2 * inflation
-        fits = distance <= gate or roomy <= gate
-        if not fits:
-            fits = (
-                force <= settings.contact_force * amplitude + settings.gate * slack_force
-                and torque <= settings.contact_torque * amplitude + settings.gate * slack_torque
-            )
-        if self._hypotheses is None:
-            if not fits:
-                self._start_testing(Mode.TESTING)
-                return Decision(True)
-            self._learn_inflation(distance / 6.0, leverage)
-            accept_row(self._main.matrix, self._whitened, self.values, row.motion, self._variance, self._motion_noise)
+        if tested is not None:
+            tested.take(self._whitened, noise, row, fits)
+            return self._judge(tested)
+        if fits:
             self.rows += 1
             return _NOTHING
-        self._hypotheses.take(self._whitened, noise * inflation, row, fits)
-        return self._judge()
+        self._start_testing(Mode.TESTING)
+        return Decision(True)
+
+    @property
+    def variance_inflation(self) -> float:
+        """Variance of the innovations over what noise explains; 1 if the model is perfect."""
+        return float(self._state[INFLATION])
 
     def covariance(self) -> FloatArray:
         """Covariance (16, 16) of the unknowns, inflated, and widened by what noise in the motion may have done.
@@ -202,15 +191,6 @@ class HypothesisEstimator:
             self._main.diffuse_last(LOAD, self._wander * np.sqrt(self._since_wander))
             self._since_wander = 0.0
 
-    def _learn_inflation(self, ratio: float, leverage: float) -> None:
-        """Average the innovations' variance over what noise explains, each row weighted by what is learned from it."""
-        if self._weight > _INFLATION_MEMORY:
-            self._excess *= 0.5
-            self._weight *= 0.5
-        self._weight += leverage
-        self._excess += leverage * (min(ratio, _INFLATION_MOST) - 1.0)
-        self.variance_inflation = 1.0 + max(0.0, self._excess) / (self._weight + _INFLATION_PRIOR)
-
     def _start_testing(self, mode: Mode) -> None:
         self.mode = mode
         if self._mass_sign == 0.0:
@@ -223,9 +203,7 @@ class HypothesisEstimator:
             previous.diffuse_last(LOAD, self._wander * math.sqrt(self._since_change))
         self._hypotheses = _Hypotheses(self._main, previous)
 
-    def _judge(self) -> Decision:
-        tested = self._hypotheses
-        assert tested is not None
+    def _judge(self, tested: _Hypotheses) -> Decision:
         if tested.explained >= _RECOVERY:
             was_contact = self.mode is Mode.CONTACT
             self._hypotheses, self.mode = None, Mode.TRACKING

@@ -71,9 +71,9 @@ class WristInput:
         """Synchronise all that can be."""
         return self._synchroniser.process()
 
-    def foresee(self) -> Waiting | None:
-        """What waits for a later joint state."""
-        found = self._synchroniser.foresee()
+    def foresee(self, after: int) -> Waiting | None:
+        """What waits for a later joint state, after a stamp."""
+        found = self._synchroniser.foresee(after)
         if found is None:
             return None
         stamps, readings, samples = found
@@ -179,9 +179,9 @@ class ArmInput:
             values[:, :_WRENCH] *= -1.0
         return values if self._static is None else values + self._static.read(segment.positions)[0]
 
-    def foresee(self) -> Waiting | None:
-        """What waits for a later joint state."""
-        found = self._synchroniser.foresee() if self._source is not Source.BOTH else None
+    def foresee(self, after: int) -> Waiting | None:
+        """What waits for a later joint state, after a stamp."""
+        found = self._synchroniser.foresee(after) if self._source is not Source.BOTH else None
         if found is None:
             return None
         stamps, readings, samples = found

@@ -120,18 +120,21 @@ class JointStream:
         """Time up to which the stream can be read, -inf where it cannot yet."""
         return self.samples.newest
 
-    def extrapolate(self, time: float) -> tuple[FloatArray, FloatArray] | None:
-        """Positions and velocities (n,) shortly after the newest sample, at most one period of it; None without two."""
+    def extrapolate(self, samples: FloatArray) -> bool:
+        """Lay down states at the times of samples shortly after the newest one; False without two of them."""
         if len(self._raw_times) == 2 and self._raw_times[1] > self.samples.newest:
             times, (before, position) = self._raw_times, self._raw_positions
             velocity = (position - before) / (times[1] - times[0])
         elif len(self.samples.times) > 1:
-            times = self.samples.times[-2:]
-            position, velocity = np.split(self.samples.states[-1], 2)
+            times, newest = self.samples.times[-2:], self.samples.states[-1]
+            position, velocity = newest[: self._n], newest[self._n :]
         else:
-            return None
-        ahead = min(time - times.item(1), times.item(1) - times.item(0))
-        return position + ahead * velocity, velocity
+            return False
+        earlier, latest = times.tolist()
+        ahead = np.minimum(samples[:, 0] - latest, latest - earlier)
+        samples[:, self.targets[: self._n]] = position + ahead[:, None] * velocity
+        samples[:, self.targets[self._n :]] = velocity
+        return True
 
 
 def find_slopes(times: FloatArray, positions: FloatArray) -> FloatArray:

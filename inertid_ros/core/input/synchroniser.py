@@ -294,26 +294,25 @@ class Synchroniser:
         if len(gaps) > 1 or (len(gaps) == 1 and before > -np.inf):
             self._health.report(self._source, "gap", int(stamps[gaps[-1]]), count=len(gaps))
 
-    def foresee(self) -> tuple[IntArray, FloatArray, FloatArray] | None:
-        """Readings that wait for a later joint state: stamps, readings, and samples [time, positions, velocities].
+    def foresee(self, after: int) -> tuple[IntArray, FloatArray, FloatArray] | None:
+        """Readings after a stamp that wait for a later joint state: stamps, readings, and samples.
 
-        Joint states are extrapolated, by at most one of their periods; None if nothing waits, or there is no telling.
+        Samples are [time, positions, velocities]; joint states are extrapolated, by at most one of their periods. None
+        if nothing waits, or there is no telling.
         """
         if not self._pending or self.origin is None:
             return None
-        stamps, readings = self._join_pending()
-        streams = self._find_covering(stamps)
-        times = (stamps - self._offset) * 1e-9
-        if not streams or times.item(0) - min(stream.newest for stream in streams) > MAX_GAP:
+        stamps, readings = self._pending[0] if len(self._pending) == 1 else self._join_pending()
+        if stamps.item(0) <= after:
+            first = int(stamps.searchsorted(after, side="right"))
+            stamps, readings = stamps[first:], readings[first:]
+        streams = self._find_covering(stamps) if len(stamps) else []
+        if not streams or (stamps.item(0) - self._offset) * 1e-9 - _find_horizon(streams) > MAX_GAP:
             return None
-        samples = np.zeros((len(stamps), 1 + 2 * self._n))
-        samples[:, 0] = times
-        for stream in streams:
-            for k, time in enumerate(times.tolist()):
-                state = stream.extrapolate(time)
-                if state is None:
-                    return None
-                samples[k, 1 + stream.columns], samples[k, 1 + self._n + stream.columns] = state
+        samples = np.empty((len(stamps), self._first))
+        samples[:, 0] = (stamps - self._offset) * 1e-9
+        if not all(stream.extrapolate(samples) for stream in streams):
+            return None
         return stamps, readings, samples
 
     def _keep_waiting(

@@ -458,6 +458,13 @@ def suppress_noise(m: FloatArray, of: IntArray) -> None:
 
 
 @compiled
+def weigh_entries(m: FloatArray, of: IntArray, values: FloatArray) -> None:
+    """Set the weights of predictions: each entry's factor times its unknown."""
+    for entry in range(of[ENTRIES]):
+        m[of[WEIGHTS] + entry] = m[of[FACTORS] + entry] * values[of[of[ENTRY_UNKNOWNS] + entry]]
+
+
+@compiled
 def predict(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, predicted: FloatArray, index: int) -> None:
     """What should be measured at the newest sample, with the present weights, into predicted[index]."""
     k, rest, momenta = of[CHANNELS], at[REST], of[FILTERED_MOMENTUM]

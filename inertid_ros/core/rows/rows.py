@@ -10,7 +10,7 @@ import numpy as np
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.input.synchroniser import Segment
 from inertid_ros.core.records import FloatArray, Name
-from inertid_ros.core.rows.advance import DIFFERENTIATED, FILTERED, INTEGRAL, INTERVAL, advance, foresee
+from inertid_ros.core.rows.advance import DIFFERENTIATED, FILTERED, INTEGRAL, INTERVAL, advance, foresee, weigh_entries
 from inertid_ros.core.rows.memory import GAP, RESTART, make_memory
 
 _ROW_RATE = 1e9 / INTERVAL
@@ -149,7 +149,7 @@ class Rows:
 
     def set_values(self, values: FloatArray) -> None:
         """Predict with these values (U,) of the unknowns from now on."""
-        np.multiply(self.memory.factors, values.take(self.equation.entry_unknowns), self.memory.weights)
+        weigh_entries(self._floats, self.integers, values)
 
     def forget_reach(self) -> None:
         """Forget how far the joints have come."""

@@ -22,8 +22,8 @@ class Input(Protocol):
     def process(self) -> list[Segment]:
         """Synchronise all that can be."""
 
-    def foresee(self) -> Waiting | None:
-        """What waits for a later joint state."""
+    def foresee(self, after: int) -> Waiting | None:
+        """What waits for a later joint state, after a stamp."""
 
 
 class Task(Protocol):
