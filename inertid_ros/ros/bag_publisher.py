@@ -18,8 +18,8 @@ from inertid_ros.core.errors import RecordingError
 
 CLOCK_PERIOD = 0.01
 """Seconds between two messages on /clock, by the clock on the wall."""
-LISTENER_WAIT = 3.0
-"""Seconds to wait for somebody who listens, before the first message."""
+LISTENER_WAIT = 10.0
+"""Seconds to wait for somebody who listens, before the first message: on a busy machine discovery takes some."""
 DISCOVERY_WAIT = 1.0
 """Seconds more for all others to be found."""
 FAREWELL = Duration(seconds=2)
