@@ -40,7 +40,8 @@ def pack_tree(model: pin.Model, is_angle: Sequence[bool], fixed: Sequence[tuple[
     pin.computeJointJacobians(model, data, pin.neutral(model))
     tree = np.zeros((len(is_angle) + len(fixed), TREE_COLUMNS))
     for index, angular in enumerate(is_angle):
-        column = pin.getJointJacobian(model, data, index + 1, pin.LOCAL)[:, index]
+        jacobian = np.reshape(pin.getJointJacobian(model, data, index + 1, pin.LOCAL), (6, -1))  # one joint: a vector
+        column = jacobian[:, index]
         axis = column[3:] if angular else column[:3]
         kind = REVOLUTE if angular else PRISMATIC
         _write_body(tree[index], model.parents[index + 1] - 1, kind, model.jointPlacements[index + 1], axis)
