@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from inertid_ros.core.equations.simulated_regressor import draw_states, simulate_regressor
+from support.arm_regressor import ArmRegressor
 from support.random_robots import make_chain, make_random_tree
 
 from inertid_ros.core.equations.base_parameters import BaseParameters
-from inertid_ros.core.equations.identifiability import find_identifiable
-from inertid_ros.core.equations.unknowns import SOURCES
+from inertid_ros.core.equations.equation import Source
+from inertid_ros.core.equations.identifiability import draw_states, find_identifiable, square_up
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import pinocchio_columns
 from inertid_ros.core.robot.arm import ArmModel
@@ -55,7 +55,7 @@ def name(base: BaseParameters, group: IntArray) -> set[str]:
 
 
 def test_ddarm_has_the_groups_of_the_paper() -> None:
-    base = find_identifiable(read_arm("ddarm.urdf"), "effort")
+    base = find_identifiable(read_arm("ddarm.urdf"), Source.EFFORT)
     assert name(base, base.alone) == {
         *(f"link2.{parameter}" for parameter in ("mcx", "Ixy", "Ixz")),
         *(f"link3.{parameter}" for parameter in ("mcx", "mcy", "Ixy", "Ixz", "Iyz", "Izz")),
@@ -67,7 +67,7 @@ def test_ddarm_has_the_groups_of_the_paper() -> None:
 def test_ddarm_has_the_combinations_of_the_paper_with_the_values_of_its_cad_model() -> None:
     """Exactly, but for the sign of those that stand for a parameter which the paper subtracts."""
     arm = read_arm("ddarm.urdf")
-    base = find_identifiable(arm, "effort")
+    base = find_identifiable(arm, Source.EFFORT)
     values = base.combination @ arm.parameters
     for terms, expected in COMBINATIONS.values():
         row = np.array([terms.get(parameter, 0.0) for parameter in base.names])
@@ -84,17 +84,17 @@ def test_ddarm_has_the_combinations_of_the_paper_with_the_values_of_its_cad_mode
 @pytest.mark.parametrize(
     ("robot", "source", "rank"),
     [
-        ("ddarm.urdf", "effort", 15),
-        ("ddarm.urdf", "base_wrench", 20),
-        ("ddarm.urdf", "both", 20),
-        ("puma560.urdf", "effort", 36),
-        ("puma560.urdf", "base_wrench", 41),
-        ("puma560.urdf", "both", 41),
+        ("ddarm.urdf", Source.EFFORT, 15),
+        ("ddarm.urdf", Source.BASE_WRENCH, 20),
+        ("ddarm.urdf", Source.BOTH, 20),
+        ("puma560.urdf", Source.EFFORT, 36),
+        ("puma560.urdf", Source.BASE_WRENCH, 41),
+        ("puma560.urdf", Source.BOTH, 41),
     ],
 )
 @pytest.mark.parametrize("right_angle", ["1.5707963267948966", "1.5708", "1.57080"])
 def test_shipped_arms_have_the_known_ranks_however_right_angles_are_written(
-    robot: str, source: str, rank: int, right_angle: str
+    robot: str, source: Source, rank: int, right_angle: str
 ) -> None:
     exact = find_identifiable(read_arm(robot), source)
     base = find_identifiable(read_arm(robot, ("1.5707963267948966", right_angle)), source)
@@ -108,8 +108,8 @@ def test_shipped_arms_have_the_known_ranks_however_right_angles_are_written(
 def test_seven_joints_have_the_ranks_that_are_counted(size: float) -> None:
     """Mayeda, Yoshida and Osuka: 7 n - 4, and two fewer if the first axis is along gravity."""
     turns = [UPRIGHT, RIGHT, LEFT, LEFT, RIGHT, RIGHT, LEFT]
-    assert find_identifiable(make_arm(turns, size), "effort").rank == 7 * 7 - 4 - 2
-    assert find_identifiable(make_arm(turns, size, TILTED), "effort").rank == 7 * 7 - 4
+    assert find_identifiable(make_arm(turns, size), Source.EFFORT).rank == 7 * 7 - 4 - 2
+    assert find_identifiable(make_arm(turns, size, TILTED), Source.EFFORT).rank == 7 * 7 - 4
 
 
 @pytest.mark.parametrize("parallel", [1, 2, 3])
@@ -123,13 +123,13 @@ def test_parallel_axes_at_the_base_cost_what_is_counted(parallel: int, joints: i
     turns = [UPRIGHT] * parallel + [RIGHT, LEFT, RIGHT, LEFT, RIGHT]
     for gravity, torque, base in ((DOWN, -2, 1), (TILTED, 0, 2)):
         arm = make_arm(turns[:joints], gravity=gravity)
-        assert find_identifiable(arm, "effort").rank == 7 * joints - 4 * parallel + torque
-        assert find_identifiable(arm, "base_wrench").rank == 7 * joints - 2 * parallel + base
+        assert find_identifiable(arm, Source.EFFORT).rank == 7 * joints - 4 * parallel + torque
+        assert find_identifiable(arm, Source.BASE_WRENCH).rank == 7 * joints - 2 * parallel + base
 
 
 def test_scara_with_a_prismatic_joint() -> None:
     """Izz1; Izz2, mcx2, mcy2; the mass on the vertical slide; Izz4, mcx4, mcy4. The slide's inertia is link 2's."""
-    base = find_identifiable(make_arm([UPRIGHT] * 4, kinds="RRPR"), "effort")
+    base = find_identifiable(make_arm([UPRIGHT] * 4, kinds="RRPR"), Source.EFFORT)
     stands = {"link1.Izz", "link2.mcx", "link2.mcy", "link2.Izz", "link3.m", "link4.mcx", "link4.mcy", "link4.Izz"}
     assert name(base, base.columns) == stands
     assert name(base, base.alone) == {"link4.mcx", "link4.mcy", "link4.Izz"}
@@ -137,14 +137,14 @@ def test_scara_with_a_prismatic_joint() -> None:
 
 
 def test_cartesian_arm_tells_masses_only() -> None:
-    base = find_identifiable(make_arm([UPRIGHT, RIGHT, (0.0, np.pi / 2, 0.0)], kinds="PPP"), "effort")
+    base = find_identifiable(make_arm([UPRIGHT, RIGHT, (0.0, np.pi / 2, 0.0)], kinds="PPP"), Source.EFFORT)
     assert base.texts == ("link1.m", "link2.m", "link3.m")
 
 
 def test_one_joint_along_gravity_and_across_it() -> None:
-    assert find_identifiable(make_arm([UPRIGHT]), "effort").texts == ("link1.Izz",)
-    assert find_identifiable(make_arm([RIGHT]), "effort").texts == ("link1.mcx", "link1.mcy", "link1.Izz")
-    assert find_identifiable(make_arm([RIGHT], gravity=np.zeros(3)), "effort").texts == ("link1.Izz",)
+    assert find_identifiable(make_arm([UPRIGHT]), Source.EFFORT).texts == ("link1.Izz",)
+    assert find_identifiable(make_arm([RIGHT]), Source.EFFORT).texts == ("link1.mcx", "link1.mcy", "link1.Izz")
+    assert find_identifiable(make_arm([RIGHT], gravity=np.zeros(3)), Source.EFFORT).texts == ("link1.Izz",)
 
 
 def count_by_energy(arm: ArmModel) -> int:
@@ -172,21 +172,47 @@ def count_by_energy(arm: ArmModel) -> int:
 def test_random_trees_have_the_rank_of_their_energy_and_of_another_motion(seed: int) -> None:
     gravity = TILTED if seed % 2 else DOWN
     arm = ArmModel.of(Robot.from_urdf(make_random_tree(seed, 1 + seed % 9)), gravity)
-    ranks = {source: find_identifiable(arm, source).rank for source in SOURCES}
-    assert ranks["effort"] == count_by_energy(arm)
-    assert ranks["both"] >= max(ranks["effort"], ranks["base_wrench"])
+    ranks = {source: find_identifiable(arm, source).rank for source in Source}
+    assert ranks[Source.EFFORT] == count_by_energy(arm)
+    assert ranks[Source.BOTH] >= max(ranks[Source.EFFORT], ranks[Source.BASE_WRENCH])
     for source, rank in ranks.items():
-        other = simulate_regressor(arm, source, draw_states(arm, seed=11)).reshape(-1, len(arm.parameters))
+        other = ArmRegressor(arm, source).with_accelerations(*draw_states(arm, seed=11)).reshape(-1, len(arm.parameters))
         assert np.linalg.matrix_rank(other, tol=1e-9 * np.linalg.norm(other)) == rank
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", Source)
 @pytest.mark.parametrize("seed", range(5))
-def test_base_parameters_predict_what_all_parameters_do(seed: int, source: str) -> None:
+def test_base_parameters_predict_what_all_parameters_do(seed: int, source: Source) -> None:
     arm = ArmModel.of(Robot.from_urdf(make_random_tree(seed, 6)), TILTED)
     base = find_identifiable(arm, source)
-    matrix = simulate_regressor(arm, source, draw_states(arm, seed=3)).reshape(-1, 60)
+    matrix = ArmRegressor(arm, source).with_accelerations(*draw_states(arm, seed=3)).reshape(-1, 60)
     values = np.random.default_rng(seed).normal(size=60)
     expected = matrix @ values
     predicted = matrix[:, base.columns] @ (base.combination @ values)
     np.testing.assert_allclose(predicted, expected, atol=1e-7 * np.abs(expected).max())
+
+
+def test_states_are_those_of_the_seed_and_reach_everywhere() -> None:
+    arm = ArmModel.of(Robot.from_urdf(make_random_tree(0, 5)), DOWN)
+    first, again, other = (draw_states(arm, seed=seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first.positions, again.positions)
+    assert np.all(first.positions != other.positions)
+    reaches = (np.where(arm.is_angle, np.pi, 1.0), np.full(5, 3.0), np.full(5, 9.0))
+    for values, reach in zip(first, reaches, strict=True):
+        assert np.all(np.abs(values).max(axis=0) > 0.95 * reach)
+
+
+def test_right_angles_are_made_exact_and_others_left_alone() -> None:
+    chain = [
+        ("revolute", (0.0, 0.0, 0.1), (3.1416, 0.0, 0.0)),
+        ("revolute", (0.2, 0.0, 0.3), (1.5708, 0.0, 0.3)),
+        ("revolute", (0.2, 0.0, 0.3), (0.1, 1.57, 0.0)),
+    ]
+    model = Robot.from_urdf(make_chain(chain)).model
+    before = [placement.rotation.copy() for placement in model.jointPlacements]
+    first, second, third = (placement.rotation for placement in list(square_up(model).jointPlacements)[1:])
+    np.testing.assert_array_equal(first, np.diag([1.0, -1.0, -1.0]))
+    np.testing.assert_array_equal(second == 0.0, [[False, True, False], [False, True, False], [True, False, True]])
+    np.testing.assert_allclose(second, before[2], atol=5e-6)
+    np.testing.assert_allclose(third, before[3], atol=1e-15)
+    np.testing.assert_array_equal(model.jointPlacements[1].rotation, before[1])

@@ -1,56 +1,94 @@
-"""The sensor's motion against pinocchio on the whole robot, and against finite differences."""
+"""The compiled tree of bodies against pinocchio: poses, velocities, accelerations, and vectors carried along."""
 
 from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from inertid_ros.core.robot.kinematics import SensorKinematics
-from support.random_robots import make_random_urdf
+from support.random_robots import make_random_tree
 
+from inertid_ros.core.records import FloatArray
+from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.tree import (
+    FIXED,
+    MOTION,
+    POSE,
+    carry_twist,
+    cross_twists,
+    move_body,
+    pack_tree,
+    place_body,
+)
 
 GRAVITY = np.array([1.0, -2.0, -9.5])
+KINDS = ("revolute", "continuous", "prismatic")
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_velocity_and_gravity_agree_with_pinocchio_on_the_whole_robot(seed: int) -> None:
-    robot = Robot.from_urdf(make_random_urdf(seed, 1 + seed))
-    path = robot.path_to("sensor")
-    rng = np.random.default_rng(seed)
-    n = len(path.joint_names)
-    positions, velocities = rng.normal(size=(5, n)), rng.normal(size=(5, n))
-    motion = SensorKinematics(path, GRAVITY).compute(positions, velocities)
-    model, data = robot.model, robot.model.createData()
-    frame = model.getFrameId("sensor")
-    columns = [model.joints[model.getJointId(name)].idx_q for name in path.joint_names]
-    for index in range(5):
-        q, v = pin.neutral(model), np.zeros(model.nv)
-        q[columns], v[columns] = positions[index], velocities[index]
-        pin.forwardKinematics(model, data, q, v)
-        placement = pin.updateFramePlacement(model, data, frame)
-        expected = pin.getFrameVelocity(model, data, frame, pin.LOCAL).vector
-        np.testing.assert_allclose(motion.twist[index], expected, atol=1e-12)
-        np.testing.assert_allclose(motion.gravity[index], placement.rotation.T @ GRAVITY, atol=1e-12)
+def pack(pose: pin.SE3) -> FloatArray:
+    return np.concatenate((pose.rotation.ravel(), pose.translation))
 
 
-def test_accelerations_are_the_derivatives_of_the_velocity_in_space() -> None:
-    """Classical acceleration in sensor axes, by central differences of the velocity in fixed axes."""
-    path = Robot.from_urdf(make_random_urdf(7, 6)).path_to("sensor")
-    kinematics = SensorKinematics(path, GRAVITY)
-    rng = np.random.default_rng(7)
-    start, rate, bend = rng.normal(size=(3, 6))
-    step = 1e-5
-    times = np.array([-step, 0.0, step])[:, None]
-    positions = start + rate * times + 0.5 * bend * times**2
-    velocities = rate + bend * times
-    motion = kinematics.compute_with_accelerations(positions, velocities, np.tile(bend, (3, 1)))
-    data = path.model.createData()
-    rotations = []
-    for q in positions:
-        pin.forwardKinematics(path.model, data, np.append(q, 0.0))
-        rotations.append(data.oMi[path.model.njoints - 1].rotation.copy())
-    for part in (slice(0, 3), slice(3, 6)):
-        fixed = [rotation @ twist[part] for rotation, twist in zip(rotations, motion.twist, strict=True)]
-        derivative = rotations[1].T @ (fixed[2] - fixed[0]) / (2.0 * step)
-        np.testing.assert_allclose(motion.acceleration[1, part], derivative, atol=1e-6)
+def draw_pose(random: np.random.Generator) -> pin.SE3:
+    return pin.SE3(pin.exp3(random.normal(size=3)), random.normal(size=3))
+
+
+def move_tree(tree: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Poses in the parent's frame (B, 12) and motions (B, 15) of all bodies."""
+    poses, motions = np.empty((len(tree), POSE)), np.zeros((len(tree) + 1, MOTION))
+    motions[0, 6:9] = GRAVITY
+    for body, row in enumerate(tree):
+        state = (0.0, 0.0, 0.0) if row[1] == FIXED else (q[body], v[body], a[body])
+        place_body(row, state[0], poses[body])
+        move_body(row, poses[body], motions[int(row[0]) + 1], state[1], state[2], motions[body + 1])
+    return poses, motions[1:]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bodies_move_as_pinocchio_moves_them(seed: int) -> None:
+    arm = ArmModel.of(Robot.from_urdf(make_random_tree(seed, 1 + seed, KINDS)), GRAVITY)
+    model, data = arm.model, arm.model.createData()
+    random = np.random.default_rng(seed)
+    q, v, a = random.normal(size=(3, model.nv))
+    poses, motions = move_tree(pack_tree(model, arm.is_angle), q, v, a)
+    pin.forwardKinematics(model, data, q, v, a)
+    for index in range(1, model.njoints):
+        np.testing.assert_allclose(poses[index - 1], pack(data.liMi[index]), atol=1e-13)
+        expected = np.concatenate(
+            (data.v[index].vector, data.oMi[index].rotation.T @ GRAVITY, data.a[index].vector)
+        )
+        np.testing.assert_allclose(motions[index - 1], expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fixed_bodies_move_as_frames_do(seed: int) -> None:
+    """Some on a link, one on the root."""
+    arm = ArmModel.of(Robot.from_urdf(make_random_tree(seed, 6, KINDS)), GRAVITY)
+    random = np.random.default_rng(seed)
+    fixed = [(parent, draw_pose(random)) for parent in (int(random.integers(6)), int(random.integers(6)), -1)]
+    model = arm.model.copy()
+    frames = [
+        model.addFrame(pin.Frame(f"fixed{k}", parent + 1, 0, pose, pin.FrameType.OP_FRAME))
+        for k, (parent, pose) in enumerate(fixed)
+    ]
+    data = model.createData()
+    q, v, a = random.normal(size=(3, 6))
+    _, motions = move_tree(pack_tree(model, arm.is_angle, fixed), q, v, a)
+    pin.forwardKinematics(model, data, q, v, a)
+    for motion, frame in zip(motions[6:], frames, strict=True):
+        rotation = pin.updateFramePlacement(model, data, frame).rotation
+        np.testing.assert_allclose(motion[:6], pin.getFrameVelocity(model, data, frame, pin.LOCAL).vector, atol=1e-12)
+        np.testing.assert_allclose(motion[6:9], rotation.T @ GRAVITY, atol=1e-12)
+        acceleration = pin.getFrameAcceleration(model, data, frame, pin.LOCAL).vector
+        np.testing.assert_allclose(motion[9:], acceleration, atol=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_twists_are_carried_and_crossed_as_spatial_vectors(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    pose, (a, b) = draw_pose(random), random.normal(size=(2, 6))
+    result = np.empty(6)
+    carry_twist(pack(pose), a, result)
+    np.testing.assert_allclose(result, pose.actInv(pin.Motion(a)).vector, atol=1e-14)
+    cross_twists(a, b, result)
+    np.testing.assert_allclose(result, pin.Motion(a).cross(pin.Motion(b)).vector, atol=1e-14)

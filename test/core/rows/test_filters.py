@@ -1,11 +1,24 @@
-"""The filter against the exact solution of its differential equation."""
+"""The compiled filters against the differential equation they solve, scipy's filters, and their own recursion."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from inertid_ros.core.rows.lowpass import LowPass, filter_block
 from scipy.integrate import solve_ivp
+from support.rows import FILTERS, filter_by_scipy, make_equations, make_path, make_rows, make_segment
+
+from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rows.advance import filter_twice, find_gain
+
+
+def run(cutoffs: tuple[float, float], steps: FloatArray, inputs: FloatArray, start: FloatArray) -> FloatArray:
+    """States (N, 3) of one signal through two filters; the first input is that of the start."""
+    state = start.copy()
+    states = []
+    for step, u in zip(steps, inputs, strict=True):
+        filter_twice(state, u, find_gain(cutoffs[0], step), find_gain(cutoffs[1], step))
+        states.append(state.copy())
+    return np.array(states)
 
 
 def test_follows_the_differential_equation_on_irregular_steps() -> None:
@@ -16,40 +29,63 @@ def test_follows_the_differential_equation_on_irregular_steps() -> None:
         return float(np.sin(7.0 * time) + 0.3 * np.cos(19.0 * time))
 
     exact = solve_ivp(
-        lambda t, y: 30.0 * (signal(t) - y), (0.0, times[-1]), [0.0], t_eval=times, rtol=1e-10, atol=1e-12
+        lambda t, y: [30.0 * (signal(t) - y[0]), 50.0 * (y[0] - y[1])],
+        (0.0, times[-1]),
+        [0.0, 0.0],
+        t_eval=times,
+        rtol=1e-10,
+        atol=1e-12,
     )
-    filtered = LowPass(30.0)
-    inputs = np.array([[signal(time)] for time in times])
-    filtered.start(inputs[0], np.zeros(1))
-    outputs = filtered.filter(np.diff(times), inputs[1:])
-    np.testing.assert_allclose(outputs[:, 0], exact.y[0][1:], atol=3e-5)
+    inputs = np.array([signal(time) for time in times])
+    states = run((30.0, 50.0), np.diff(times), inputs[1:], np.array([inputs[0], 0.0, 0.0]))
+    np.testing.assert_allclose(states[:, 1:], exact.y.T[1:], atol=3e-5)
 
 
-def test_blocks_do_not_matter() -> None:
-    rng = np.random.default_rng(1)
-    steps, inputs = rng.uniform(1e-3, 5e-3, 300), rng.normal(size=(300, 4))
-    whole, pieces = LowPass(50.0), LowPass(50.0)
-    for one in (whole, pieces):
-        one.start(np.ones(4), np.zeros(4))
-    expected = whole.filter(steps, inputs).copy()
-    parts = [pieces.filter(steps[a:b], inputs[a:b]).copy() for a, b in ((0, 1), (1, 8), (8, 9), (9, 300))]
-    np.testing.assert_allclose(np.concatenate(parts), expected, atol=1e-13)
+@pytest.mark.parametrize("step", [1e-3, 0.02, 0.04, 0.1])
+def test_long_steps_follow_the_recursion(step: float) -> None:
+    """Decays close to one, that vanish soon, that are zero, and that are negative."""
+    inputs = np.random.default_rng(2).normal(size=2001)
+    gain = 50.0 * step / (2.0 + 50.0 * step)
+    expected = [1.0]
+    for now, before in zip(inputs[1:], inputs[:-1], strict=True):
+        expected.append((1.0 - 2.0 * gain) * expected[-1] + gain * (now + before))
+    states = run((50.0, 20.0), np.full(2000, step), inputs[1:], np.array([inputs[0], 1.0, 0.0]))
+    np.testing.assert_allclose(states[:, 1], expected[1:], atol=1e-12)
 
 
 @pytest.mark.parametrize("cutoff", [1.0, 30.0, 1000.0])
 def test_constant_input_is_reached(cutoff: float) -> None:
-    one = LowPass(cutoff)
-    one.start(np.ones(1), np.zeros(1))
-    assert one.filter(np.full(20_000, 2e-3), np.ones((20_000, 1)))[-1, 0] == pytest.approx(1.0)
+    states = run((cutoff, cutoff), np.full(20_000, 2e-3), np.ones(20_000), np.array([1.0, 0.0, 0.0]))
+    np.testing.assert_allclose(states[-1], 1.0)
 
 
-@pytest.mark.parametrize("step", [1e-3, 0.02, 0.04, 0.1])
-def test_long_steps_and_long_blocks_follow_the_recursion(step: float) -> None:
-    """Decays close to one, that vanish in a block, that are zero, and that are negative."""
-    rng = np.random.default_rng(2)
-    steps, inputs = np.full(2000, step), rng.normal(size=(2001, 3))
-    gain = 50.0 * step / (2.0 + 50.0 * step)
-    expected = [np.ones(3)]
-    for now, before in zip(inputs[1:], inputs[:-1], strict=True):
-        expected.append((1.0 - 2.0 * gain) * expected[-1] + gain * (now + before))
-    np.testing.assert_allclose(filter_block(50.0, steps, inputs, np.ones(3)), expected[1:], atol=1e-12)
+@pytest.mark.parametrize("name", ["load", "both"])
+def test_all_signals_go_through_both_filters_as_through_scipy_s(name: str) -> None:
+    """F_d F_l R and readings from zero on; momenta, less their first value, through F_l, F_d F_l and F_d."""
+    equation, joints = make_equations(2)[name]
+    rate = 500.0
+    path = make_path(joints, rate, 1.0)
+    readings = np.random.default_rng(0).normal(size=(len(path.times), len(equation.channels)))
+    rows = make_rows(equation, joints)
+    segment = make_segment(path, readings)
+    rows.begin(segment)
+    memory = rows.memory
+    momenta, rests, found = [], [], []
+    for k in range(len(path.times)):
+        one = segment._replace(starts_anew=k == 0, stamps=segment.stamps[k : k + 1], samples=segment.samples[k : k + 1])
+        rows.begin(one)
+        rows.advance(one, 0, False)
+        momenta.append(memory.filtered_momentum[:, 0].copy())
+        rests.append(memory.rest.copy())
+        parts = memory.filtered_momentum[:, 1:].T, memory.filtered_rest[:, 1:].T, memory.filtered_readings[:, 1:].T
+        found.append([part.copy() for part in parts])
+    l, d = FILTERS.cutoff, FILTERS.smoothing  # noqa: E741
+    of_momenta, of_rests, of_readings = (np.array(part) for part in zip(*found, strict=True))
+    change = np.array(momenta) - momenta[0]
+    for column, cutoffs in enumerate(((l,), (l, d), (d,))):
+        expected = momenta[0] + filter_by_scipy(change, rate, *cutoffs)
+        np.testing.assert_allclose(of_momenta[:, column], expected, atol=1e-11 * np.abs(expected).max())
+    for column, cutoffs in enumerate(((l,), (l, d))):
+        for filtered, inputs in ((of_rests, np.array(rests)), (of_readings, readings)):
+            expected = filter_by_scipy(inputs, rate, *cutoffs)
+            np.testing.assert_allclose(filtered[:, column], expected, atol=1e-11 * np.abs(expected).max())
