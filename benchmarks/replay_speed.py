@@ -9,12 +9,9 @@ deserialised in turns, each time in a process of its own that is tied to one pro
 user runs it, with the hash of the bag, predictions.mcap, report.html and estimate.json. The start of Python counts for
 none of them.
 
-Fails (1) if the replay takes more than 3.5 times the iteration, or more than deserialising takes. What counts is the
+Fails (1) if the replay takes more than 1.6 times the iteration, or more than deserialising takes. What counts is the
 time of the processor (that of child processes included), median over the rounds: on a machine that does other things as
 well, the time on the clock says more about those. Both are printed.
-
-The limit is kept for mcap. For sqlite3 it is not: rosbags walks through a database more than twice as fast as through
-mcap, and what the replay does besides takes the same time for both.
 """
 
 from __future__ import annotations
@@ -51,7 +48,7 @@ from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 
 RATE = 1000.0
-LIMIT = 3.5
+LIMIT = 1.6
 STORE = get_typestore(Stores.ROS2_JAZZY)
 JOINTS, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
 URDF = share_path("urdf", "puma560.urdf")

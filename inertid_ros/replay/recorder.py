@@ -21,7 +21,7 @@ from inertid_ros.replay.trace import (
     TraceEvent,
 )
 
-LOAD_MOMENTS, LOAD_SPACING = 512, 100_000_000
+LOAD_MOMENTS, LOAD_SPACING = 256, 100_000_000
 """Estimates of a load that are kept, and their first distance [ns]: a load may change within a second."""
 LINK_MOMENTS, LINK_SPACING = 256, 500_000_000
 """The same for an arm, which does not change and has many more parameters."""

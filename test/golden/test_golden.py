@@ -1,4 +1,7 @@
-"""Small recordings give the same numbers as when their results were stored, before the engine was rebuilt."""
+"""Small recordings give the same numbers as when their results were stored, by the code at commit 1c27e6a.
+
+The payload alone was stored later: there the arm counted as exact, now its covariance makes the load uncertain.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ from inertid_ros.cli.main import main
 
 TOLERANCE = 1e-9
 """Of the largest number of its kind."""
+OF_WHAT_IS_LEFT = 1e-6
+"""The same for what follows from the residuals of an arm. They are 0.3 % of the signal, and the regressor was made with
+a numerical derivative then, exact to 1e-9 of it: covariances differ by 8e-8."""
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +61,9 @@ def assert_same(found: Any, stored: Any, where: str) -> None:
         if expected.ndim == 2:
             deviations = np.sqrt(np.diag(expected))
             numbers, expected = (matrix / np.outer(deviations, deviations) for matrix in (numbers, expected))
-        np.testing.assert_allclose(numbers, expected, rtol=0.0, atol=TOLERANCE * np.abs(expected).max(), err_msg=where)
+        is_of_residuals = "links." in where and where.endswith(("covariance", "fit", "residual"))
+        tolerance = OF_WHAT_IS_LEFT if is_of_residuals else TOLERANCE
+        np.testing.assert_allclose(numbers, expected, rtol=0.0, atol=tolerance * np.abs(expected).max(), err_msg=where)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
