@@ -10,9 +10,9 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from inertid_ros.core.equations.arm_regressor import ArmRegressor
 
 from inertid_ros.core.chain import Chain, Target
-from inertid_ros.core.equations.arm_regressor import ArmRegressor
 from inertid_ros.core.equations.unknowns import LinkUnknowns
 from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.records import FloatArray

@@ -176,7 +176,9 @@ def test_random_trees_have_the_rank_of_their_energy_and_of_another_motion(seed: 
     assert ranks[Source.EFFORT] == count_by_energy(arm)
     assert ranks[Source.BOTH] >= max(ranks[Source.EFFORT], ranks[Source.BASE_WRENCH])
     for source, rank in ranks.items():
-        other = ArmRegressor(arm, source).with_accelerations(*draw_states(arm, seed=11)).reshape(-1, len(arm.parameters))
+        other = (
+            ArmRegressor(arm, source).with_accelerations(*draw_states(arm, seed=11)).reshape(-1, len(arm.parameters))
+        )
         assert np.linalg.matrix_rank(other, tol=1e-9 * np.linalg.norm(other)) == rank
 
 

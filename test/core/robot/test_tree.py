@@ -54,9 +54,7 @@ def test_bodies_move_as_pinocchio_moves_them(seed: int) -> None:
     pin.forwardKinematics(model, data, q, v, a)
     for index in range(1, model.njoints):
         np.testing.assert_allclose(poses[index - 1], pack(data.liMi[index]), atol=1e-13)
-        expected = np.concatenate(
-            (data.v[index].vector, data.oMi[index].rotation.T @ GRAVITY, data.a[index].vector)
-        )
+        expected = np.concatenate((data.v[index].vector, data.oMi[index].rotation.T @ GRAVITY, data.a[index].vector))
         np.testing.assert_allclose(motions[index - 1], expected, atol=1e-11)
 
 
