@@ -133,10 +133,11 @@ class Chain:
         """Carry everything that can be synchronised through the chain; None if there is nothing."""
         if self._task is None:
             return None
-        outputs = [self._process_segment(self._task, segment) for segment in self._task.input.process()]
-        if not outputs:
+        segments = self._task.input.process()
+        if not segments:
             return None
-        self._stamp = outputs[-1].stamps.item(-1)
+        self._stamp = segments[-1].stamps.item(-1)
+        outputs = [self._process_segment(self._task, segment) for segment in segments]
         return outputs[0] if len(outputs) == 1 else join_outputs(outputs)
 
     def _process_segment(self, task: WristLoadTask | ArmTask, segment: Segment) -> Output:

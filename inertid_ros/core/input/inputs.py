@@ -152,6 +152,8 @@ class ArmInput:
 
     def _complete(self, segment: Segment) -> None:
         """Lay down the readings of other publishers and sensors, and turn those of the base sensor."""
+        if self._source is Source.EFFORT and self._streams.is_empty:
+            return
         readings, bad = segment.readings, segment.bad
         if not self._streams.is_empty:
             efforts, usable = self._streams.read(np.ascontiguousarray(segment.times))

@@ -114,14 +114,18 @@ def synchronise(
     start: int,
     stop: int,
     targets: IntArray,
+    stamps: IntArray,
+    offset: int,
+    readings: FloatArray,
+    first: int,
     samples: FloatArray,
     widths: FloatArray,
-    first: int,
     last: float,
     longest: float,
     cuts: IntArray,
 ) -> int:
-    """`interpolate` for the last publisher, then `find_cuts`, in one call; see there."""
+    """`lay_down`, `interpolate` for the last publisher, and `find_cuts`, in one call; see there."""
+    lay_down(stamps, offset, readings, first, samples)
     interpolate(times, states, start, stop, targets, samples, widths)
     return find_cuts(samples, first, widths, last, longest, cuts)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from inertid_ros.core.diagnosis import Health
+from inertid_ros.core.input.interpolation import append_next
 from inertid_ros.core.input.sample_buffer import SampleBuffer
 from inertid_ros.core.input.timestamps import StampCheck
 from inertid_ros.core.records import FloatArray, IntArray
@@ -68,8 +69,13 @@ class JointStream:
             return False
         if position.shape != self._single or velocity.shape != self._single or not self._stamps.precedes(stamp):
             return False
-        if not self.samples.append_next(last, (stamp - self._origin) * 1e-9, position, velocity):
+        samples, time = self.samples, (stamp - self._origin) * 1e-9
+        if samples.stop == len(samples.all_times):
+            samples.make_room(1)
+        if not append_next(samples.all_times, samples.all_states, samples.stop, last, time, position, velocity):
             return False
+        samples.stop += 1
+        samples.newest = time
         self._stamps.accept(stamp)
         self._check.count_one(self.samples, self._origin)
         return True

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.interpolation import AFTER_GAP, FOLLOWS, IN_GAP, NOT_FINITE, lay_down
+from inertid_ros.core.input.interpolation import AFTER_GAP, FOLLOWS, IN_GAP, NOT_FINITE, lay_down, synchronise
 from inertid_ros.core.input.joint_stream import MAX_GAP, JointStream
 from inertid_ros.core.input.timestamps import SECOND, StampCheck
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock
@@ -114,6 +114,8 @@ class Synchroniser:
         self.origin: int | None = None
         self._offset = self._delay
         self._maps: dict[tuple[str, ...], tuple[IntArray | None, tuple[int, ...]]] = {}
+        self._complete: list[JointStream] = []
+        """The only publisher, if it gives all joints."""
         self._last_names: tuple[str, ...] | None = None
         self._last_stream: JointStream | None = None
         self._streams: dict[tuple[int, ...], JointStream] = {}
@@ -198,12 +200,14 @@ class Synchroniser:
         stream = JointStream(chosen, tuple(self._is_angle[c] for c in columns), self.origin, self._health)
         stream.targets = np.concatenate((1 + chosen, 1 + self._n + chosen))
         self._streams[columns] = stream
+        self._complete = []
         return stream
 
     def _reset_time(self, keep: tuple[int, ...]) -> None:
         """Time was reset for one publisher: what waits belongs to the time before."""
         self._pending.clear()
         self._last_time = -np.inf
+        self._complete = []
         self._streams = {
             columns: stream for columns, stream in self._streams.items() if columns == keep or len(keep) < self._n
         }
@@ -259,12 +263,28 @@ class Synchroniser:
         """Segments of samples between the gaps."""
         count = len(stamps)
         samples, widths, cuts = np.empty((count, self._width)), np.zeros(count), np.empty(count, dtype=np.int64)
-        lay_down(stamps, self._offset, readings, self._first, samples)
-        for stream in streams[:-1]:
-            stream.samples.read(stream.targets, samples, widths)
-        before, self._last_time = self._last_time, samples.item(-1, 0)
-        last = streams[-1]
-        marked = last.samples.read_last(last.targets, samples, widths, self._first, before, MAX_GAP, cuts)
+        if len(streams) > 1:
+            lay_down(stamps, self._offset, readings, self._first, samples)
+            for stream in streams[:-1]:
+                stream.samples.read(stream.targets, samples, widths)
+        last, before = streams[-1].samples, self._last_time
+        marked = synchronise(
+            last.all_times,
+            last.all_states,
+            last.start,
+            last.stop,
+            streams[-1].targets,
+            stamps,
+            self._offset,
+            readings,
+            self._first,
+            samples,
+            widths,
+            before,
+            MAX_GAP,
+            cuts,
+        )
+        self._last_time = samples.item(-1, 0)
         for stream in streams:
             stream.samples.forget_before(self._last_time)
         if marked == 0:
@@ -331,8 +351,11 @@ class Synchroniser:
 
     def _find_covering(self, stamps: IntArray) -> list[JointStream]:
         """The publishers that together give all joints, without those that fell silent; none if joints are missing."""
+        if self._complete:
+            return self._complete
         streams = list(self._streams.values())
         if len(streams) == 1 and len(streams[0].columns) == self._n:
+            self._complete = streams
             return streams
         newest = max((stream.newest for stream in streams), default=-np.inf)
         live = [stream for stream in streams if stream.newest > newest - _SILENT]

@@ -105,6 +105,8 @@ class ArmTask:
         self._first_effort = len(model.channels) - joints
         self._solved_rows = 0
         self._recorded: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
+        empty = np.empty((0, len(model.channels)))
+        self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, empty > 0.0)
 
     def begin(self, segment: Segment) -> None:
         """A segment begins."""
@@ -166,9 +168,7 @@ class ArmTask:
     def collect_rows(self) -> RowOutput:
         """The rows used since the last call, as the driver publishes them."""
         if not self._recorded:
-            channels = len(self.model.channels)
-            empty = np.empty((0, channels))
-            return RowOutput(np.empty(0, dtype=np.int64), empty, empty, np.empty((0, channels), dtype=bool))
+            return self._no_rows
         stamps, measured, predicted, usable = zip(*self._recorded, strict=True)
         self._recorded = []
         return RowOutput(np.array(stamps), np.array(measured), np.array(predicted), np.array(usable) > 0.0)
