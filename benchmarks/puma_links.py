@@ -10,9 +10,11 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from inertid_ros.core.equations.arm_regressor import ArmRegressor
+import pinocchio as pin
 
 from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.equations.arm import make_arm_equation
+from inertid_ros.core.equations.equation import Source
 from inertid_ros.core.equations.unknowns import LinkUnknowns
 from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.records import FloatArray
@@ -177,7 +179,10 @@ def _test_motion() -> tuple[JointPath, FloatArray]:
     motion = _make_motion(_TEST_SEED, 30.0)
     path = motion.at(np.arange(0.0, motion.duration, 0.02))
     arm = ArmModel.of(_robot(), np.array(DEFAULT_GRAVITY))
-    return path, ArmRegressor(arm, "effort").with_accelerations(*path)
+    unknowns = LinkUnknowns.of(arm, Source.EFFORT, viscous=False, coulomb=False, rotor_inertia=False, offset=False)
+    links = np.arange(len(unknowns.names))
+    equation = make_arm_equation(arm, Source.EFFORT, unknowns, links, pin.SE3.Identity(), coulomb_velocity=1.0)
+    return path, equation.assemble(equation.compute(*path))
 
 
 def _make_motion(seed: int, duration: float) -> Multisine:

@@ -88,12 +88,12 @@ def run_arm(arm: RealArm) -> RealOutcome:
     chain = Chain(robot, Settings(links=links), Target.LINKS)
     for name in arm.fitted:
         block = read_joints(name)
-        _feed(chain, _cut(block, 0, int(arm.share * len(block.stamps))))
+        _feed(chain, block.take(slice(0, int(arm.share * len(block.stamps)))))
     estimate = chain.estimate()
     assert isinstance(estimate, LinksEstimate)
     block = read_joints(arm.tested)
     start = int(arm.share * len(block.stamps)) if arm.share < 1.0 else 0
-    block = _cut(block, start, len(block.stamps))
+    block = block.take(slice(start, len(block.stamps)))
     found, given = (_test(robot, links, block, values) for values in (estimate.values, estimate.model.prior))
     return RealOutcome(
         relate(found.rows.measured, found.rows.predicted),
@@ -107,25 +107,17 @@ def relate(measured: FloatArray, predicted: FloatArray) -> float:
     return float(np.linalg.norm(measured - predicted) / np.linalg.norm(measured))
 
 
-def _cut(block: JointBlock, start: int, stop: int) -> JointBlock:
-    names, stamps, positions, velocities, efforts = block
-    assert velocities is not None
-    assert efforts is not None
-    part = slice(start, stop)
-    return JointBlock(names, stamps[part], positions[part], velocities[part], efforts[part])
-
-
 def _test(robot: Robot, links: LinksSettings, block: JointBlock, values: FloatArray) -> Output:
     chain = Chain(robot, Settings(links=links), Target.LINKS)
-    chain.push(_cut(block, 0, 1))
+    chain.push(block.take(slice(0, 1)))
     chain.freeze(values)
-    return _feed(chain, _cut(block, 1, len(block.stamps)))
+    return _feed(chain, block.take(slice(1, len(block.stamps))))
 
 
 def _feed(chain: Chain, block: JointBlock) -> Output:
     outputs = []
     for start in range(0, len(block.stamps), _BLOCK):
-        chain.push(_cut(block, start, start + _BLOCK))
+        chain.push(block.take(slice(start, start + _BLOCK)))
         outputs.append(chain.process())
     found = [output for output in outputs if output is not None]
     return join_outputs(found)

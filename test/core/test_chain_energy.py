@@ -83,3 +83,17 @@ def test_friction_that_is_switched_off_breaks_the_balance(block: int) -> None:
     (finding,) = estimate.findings
     assert finding.code == "energy_disagrees"
     assert "switch on viscous and Coulomb friction" in finding.message
+
+
+def test_a_reset_forgets_the_balance_too() -> None:
+    settings = {"links.effort_unit": "newton_metre", "links.viscous": False, "links.coulomb": False}
+    chain = Chain(Robot.from_urdf(URDF), Settings.from_flat(settings), Target.LINKS)
+    chain.push(simulate(NOISY, 4))
+    chain.process()
+    estimate = chain.estimate()
+    assert estimate is not None
+    assert [finding.code for finding in estimate.findings] == ["energy_disagrees"]
+    chain.reset()
+    estimate = chain.estimate()
+    assert estimate is not None
+    assert estimate.findings == ()

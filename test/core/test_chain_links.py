@@ -27,6 +27,7 @@ from inertid_ros.core.chain import Chain
 from inertid_ros.core.errors import RobotDescriptionError, SettingError, UnsupportedJointError
 from inertid_ros.core.records import Output, join_outputs
 from inertid_ros.motions.motion import Hold, MinimumJerk, Sequence
+from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.sim.friction import JointFriction
 from inertid_ros.sim.scenario import ScenarioSettings, build_simulator, read_urdf
 from inertid_ros.sim.sensors import SensorModel
@@ -331,3 +332,21 @@ def test_the_sign_of_a_base_wrench_is_no_matter_of_efforts() -> None:
     assert outputs[1] is not None
     np.testing.assert_array_equal(outputs[0].predicted, outputs[1].predicted)
     np.testing.assert_array_equal(outputs[0].measured, outputs[1].measured)
+
+
+def test_noise_of_a_joint_that_never_moves_tells_nothing_of_it() -> None:
+    full = np.ones(6)
+    motion = Multisine(JointLimits(-full, full, 2.0 * full, 8.0 * full), period=12.0, seed=1)
+    sensors = SensorModel(joint_rate=200.0, encoder_resolution=1e-4, velocity_noise=5e-3, effort_noise=0.3)
+    joints = Simulator(PUMA, "ft_sensor", motion, sensors, [], friction=JointFriction(2.0, 3.0, 0.5)).joints(0.0, 12.0)
+    assert joints.velocities is not None
+    joints.positions[:, 3] = 0.2 + 1e-4 * (np.arange(len(joints.stamps)) % 2)
+    joints.velocities[:, 3] = np.random.default_rng(5).normal(scale=5e-3, size=len(joints.stamps))
+    chain = make_link_chain(PUMA)
+    chain.push(joints)
+    chain.process()
+    states = dict(zip(estimate_of(chain).names, estimate_of(chain).states, strict=True))
+    of_joint = {name: state for name, state in states.items() if name.startswith("joint4.") and "offset" not in name}
+    assert len(of_joint) == 3
+    assert set(of_joint.values()) == {"not excited yet"}
+    assert states["joint2.viscous"] == "known"

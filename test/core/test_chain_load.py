@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from support.chain import (
@@ -19,7 +21,9 @@ from support.chain import (
 
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.errors import NotIdentifiedError, UnknownFrameError
+from inertid_ros.core.input.synchroniser import Segment
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rows.rows import Rows
 from inertid_ros.motions.motion import Hold, Sequence
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
@@ -320,3 +324,72 @@ def test_known_delay_of_the_wrench_is_taken_out() -> None:
     estimate = load_of(chain)
     assert np.all(np.abs(estimate.values - BAR) < 4.0 * estimate.deviations)
     assert set(output.stamps) <= set(simulator.wrenches(0.0, motion.duration).stamps)
+
+
+def test_tool_stays_when_a_new_one_cannot_be_captured() -> None:
+    """Paused, in contact, and while what is carried is not known."""
+    motion = puma_motion(rounds=3)
+    simulator, chain = simulate_puma(motion, 23), make_chain()
+    drive(chain, simulator, 0.0, 6.0)
+    tool = chain.capture_tool()
+    before = load_of(chain)
+    assert chain.tool is tool
+    chain.pause(True)
+    with pytest.raises(NotIdentifiedError, match="paused"):
+        chain.capture_tool()
+    chain.pause(False)
+    wrenches = simulator.wrenches(6.0, 7.0)
+    push = np.zeros((len(wrenches.stamps), 6))
+    push[:, 0] = 30.0 * np.sin(9.0 * np.arange(len(push)) / 200.0) + 30.0
+    chain.push(simulator.joints(6.0, 7.0))
+    chain.push(push_force(wrenches, push))
+    chain.process()
+    with pytest.raises(NotIdentifiedError, match="contact"):
+        chain.capture_tool()
+    assert chain.tool is tool
+    assert load_of(chain).tool is tool
+    np.testing.assert_allclose(load_of(chain).values, before.values, atol=0.05)
+    chain.reset()
+    with pytest.raises(NotIdentifiedError, match="more poses"):
+        chain.capture_tool()
+    assert chain.tool is tool
+
+
+def run_in_contact(monkeypatch: pytest.MonkeyPatch, seconds: float) -> tuple[int, int, int]:
+    """One block in permanent contact: samples, samples carried through the filters, and peak memory [bytes]."""
+    motion = Sequence([puma_motion(rounds=1), Hold(np.radians([0.0, 0, 0, -90, 0, 0]), 200.0)])
+    simulator, chain = simulate_puma(motion, 1), make_chain()
+    drive(chain, simulator, 0.0, 6.0)
+    wrenches = simulator.wrenches(6.0, 6.0 + seconds)
+    times = np.arange(len(wrenches.stamps)) / 200.0
+    push = np.zeros((len(times), 6))
+    push[:, 0], push[:, 4] = 40.0 * np.sin(13.0 * times) + 40.0, 3.0 * np.sin(7.0 * times)
+    chain.push(simulator.joints(6.0, 6.0 + seconds))
+    chain.push(push_force(wrenches, push))
+    carried = 0
+    advance = Rows.advance
+
+    def count(rows: Rows, segment: Segment, start: int, is_resumed: bool) -> int:
+        nonlocal carried
+        stop = advance(rows, segment, start, is_resumed)
+        carried += min(stop + 1, len(segment.stamps)) - start - is_resumed
+        return stop
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Rows, "advance", count)
+        tracemalloc.start()
+        output = process(chain)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert load_of(chain).mode == "contact"
+    assert [event.kind for event in output.events] == ["contact_began"]
+    return len(output.stamps), carried, peak
+
+
+def test_block_in_permanent_contact_takes_memory_and_work_by_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Filters are restarted every 0.4 s; every sample goes through them once, whatever the length of the block."""
+    short, long = run_in_contact(monkeypatch, 25.0), run_in_contact(monkeypatch, 100.0)
+    for samples, carried, peak in (short, long):
+        assert carried == samples
+        assert peak < 2000 * samples
+    assert long[2] < 4.5 * short[2]

@@ -2,76 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.chain import PUMA, load_of, process
-from support.link_chain import estimate_of
+from support.chain import load_of, process
+from support.payload import (
+    LOAD,
+    ROBOT,
+    identify_arm,
+    make_payload_chain,
+    settings_for,
+    simulate,
+    take_arm,
+    weigh,
+)
 from support.recordings import read_joint_recording
 
 from inertid_ros.core.chain import Chain, Target
-from inertid_ros.core.equations.model import IdentifiedArm
 from inertid_ros.core.errors import SettingError, UnknownFrameError, UnsupportedJointError
-from inertid_ros.core.records import FloatArray, JointBlock, join_outputs
-from inertid_ros.core.rigid_body.inertial import compose
+from inertid_ros.core.records import FloatArray, join_outputs
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.settings.settings import Settings
-from inertid_ros.motions.multisine import JointLimits, Multisine
-from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.sensors import SensorModel
-from inertid_ros.sim.simulator import Simulator
-
-LOAD = compose(2.0, np.array([0.02, -0.05, 0.1]), np.diag([0.02, 0.03, 0.01]))
-ROBOT = Robot.from_urdf(PUMA)
-PERIOD = 15.0
-
-
-def settings_for(frame: str = "ft_sensor", changes: dict[str, object] | None = None) -> Settings:
-    values: dict[str, object] = {
-        "links.effort_unit": "newton_metre",
-        "load.source": "effort",
-        "load.sensor_frame": frame,
-    }
-    values |= changes or {}
-    return Settings.from_flat(values)
-
-
-def simulate(
-    schedule: list[tuple[float, FloatArray | None]], seed: int, duration: float = PERIOD, rate: float = 200.0
-) -> JointBlock:
-    full = np.ones(6)
-    limits = JointLimits(-1.5 * full, 1.5 * full, 2.0 * full, 8.0 * full)
-    motion = Multisine(limits, period=duration, harmonics=round(0.4 * duration), seed=seed)
-    sensors = SensorModel(joint_rate=rate, encoder_resolution=1e-4, velocity_noise=2e-3, effort_noise=0.2)
-    friction = JointFriction(2.0, 3.0, 0.3, 0.5)
-    simulator = Simulator(PUMA, "ft_sensor", motion, sensors, schedule, seed=seed, friction=friction)
-    return simulator.joints(0.0, duration)
-
-
-@functools.cache
-def identify_arm() -> IdentifiedArm:
-    chain = Chain(ROBOT, settings_for(), Target.LINKS)
-    chain.push(simulate([], 1))
-    chain.process()
-    return take_arm(chain)
-
-
-def take_arm(chain: Chain) -> IdentifiedArm:
-    estimate = estimate_of(chain)
-    return IdentifiedArm(estimate.model.arm.joint_names, estimate.names, estimate.values, estimate.covariance)
-
-
-def make_payload_chain(settings: Settings | None = None, arm: IdentifiedArm | None = None) -> Chain:
-    return Chain(ROBOT, settings or settings_for(), Target.LOAD, arm=arm or identify_arm())
-
-
-def weigh(joints: JointBlock, arm: IdentifiedArm | None = None) -> Chain:
-    chain = make_payload_chain(arm=arm)
-    chain.push(joints)
-    chain.process()
-    return chain
 
 
 def test_a_load_is_found_within_its_own_uncertainty() -> None:

@@ -153,13 +153,19 @@ class EnergyCrossCheck:
 
     def __init__(self, model: LinkModel, links: LinksSettings, interval: float) -> None:
         """Set the arm, and how far samples are apart [s]."""
-        n = len(model.arm.joint_names)
+        self._arm = model.arm
         self._rows = make_energy_rows(model, links, links.energy_window)
         self._columns, self._size = model.base.columns, len(model.base.names)
-        self._samples: list[FloatArray] = []
         self._interval = interval
-        self._check = EnergyCheck(model.arm, np.zeros(n), np.zeros(n))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all samples and windows."""
+        still = np.zeros(len(self._arm.joint_names))
+        self._rows.restart()
+        self._samples: list[FloatArray] = []
         self._waiting: list[EnergyWindows] = []
+        self._check = EnergyCheck(self._arm, still, still)
 
     def take(self, sample: FloatArray, joints: int, is_new: bool) -> None:
         """Take a sample [time, positions, velocities, efforts, bad]; where an effort is missing a new window starts."""

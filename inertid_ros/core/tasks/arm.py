@@ -215,6 +215,8 @@ class ArmTask:
         self.rows.forget_reach()
         self._check = None if self._check is None else EffortCheck(self.model.arm)
         self._fit = None if self._fit is None else RowFit(len(self._fit.rows))
+        if self._energy is not None:
+            self._energy.reset()
         self.rows.restart()
         self.rows.set_values(self.estimator.values)
 

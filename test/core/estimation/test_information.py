@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.information import SquareRootInformation, embed
 from inertid_ros.core.records import FloatArray
 
 
@@ -26,12 +26,42 @@ def _make(seed: int = 0) -> tuple[SquareRootInformation, FloatArray, FloatArray,
 def test_agrees_with_the_normal_equations() -> None:
     root, information, estimate, left = _make()
     np.testing.assert_allclose(root.solve(), estimate, atol=1e-13)
-    np.testing.assert_allclose(root.information(), information, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(root.factor.T @ root.factor, information, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(root.covariance(), np.linalg.inv(information), rtol=1e-11, atol=1e-15)
     assert root.squares_left == pytest.approx(left)
-    rows = np.random.default_rng(1).normal(size=(3, 5))
-    spread = root.spread(rows)
-    np.testing.assert_allclose(spread.T @ spread, rows @ np.linalg.inv(information) @ rows.T, atol=1e-14)
+    other = np.random.default_rng(1).normal(size=5)
+    away = other - estimate
+    assert root.squares_at(other) == pytest.approx(left + away @ information @ away)
+    assert root.squares_at(estimate) == pytest.approx(left)
+
+
+def test_rows_at_once_are_rows_one_by_one() -> None:
+    rng = np.random.default_rng(6)
+    rows = rng.normal(size=(30, 6))
+    once = SquareRootInformation.from_rows(rows)
+    folded = SquareRootInformation(np.full(5, np.inf))
+    folded.fold_in(rows)
+    expected, (left,), *_ = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)
+    for root in (once, folded):
+        np.testing.assert_allclose(root.solve(), expected, atol=1e-12)
+        assert root.squares_left == pytest.approx(left)
+
+
+def test_mean_is_where_it_starts() -> None:
+    root, mean = SquareRootInformation(np.array([1.0, 2.0, 4.0])), np.array([3.0, -1.0, 0.5])
+    root.set_mean(mean)
+    np.testing.assert_allclose(root.solve(), mean)
+    np.testing.assert_allclose(root.covariance(), np.diag([1.0, 4.0, 16.0]))
+
+
+def test_rows_of_some_unknowns_are_rows_of_all() -> None:
+    some, _, estimate, left = _make(7)
+    used = np.array([0, 2, 3, 6, 7])
+    whole = SquareRootInformation(np.full(8, 1e6))
+    whole.fold_in(embed(some.matrix, used, 8))
+    np.testing.assert_allclose(whole.solve()[used], estimate, atol=1e-9)
+    assert whole.squares_left == pytest.approx(left)
+    np.testing.assert_allclose(np.diag(whole.covariance())[[1, 4, 5]], 1e12)
 
 
 def test_forgetting_the_first_keeps_the_marginal_of_the_others() -> None:

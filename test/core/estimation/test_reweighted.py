@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from inertid_ros.core.estimation.link_estimator import BLOCK, LinkEstimator
 
+from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.reweighted import BLOCK, ReweightedEstimator
 from inertid_ros.core.records import FloatArray, IntArray
 
 USED = [np.array([0, 1, 2, 4]), np.array([1, 2, 3]), np.array([0, 3, 4])]
@@ -26,13 +27,15 @@ def make_rows(seed: int, count: int) -> FloatArray:
     return rows
 
 
-def make_estimator(used: list[IntArray] = USED) -> LinkEstimator:
-    return LinkEstimator(used, PRIOR, DEVIATIONS, FLOORS[: len(used)], repeats=1.0)
+def make_estimator(used: list[IntArray] = USED) -> ReweightedEstimator:
+    prior = SquareRootInformation(DEVIATIONS)
+    prior.set_mean(PRIOR)
+    return ReweightedEstimator(used, prior, FLOORS[: len(used)], correlation=1.0)
 
 
-def feed(estimator: LinkEstimator, rows: FloatArray, usable: tuple[bool, ...] = (True,) * 3) -> None:
+def feed(estimator: ReweightedEstimator, rows: FloatArray, usable: tuple[bool, ...] = (True,) * 3) -> None:
     for index, row in enumerate(rows):
-        estimator.take(row, list(usable))
+        estimator.take(row, np.array(usable, dtype=float))
         if index % 25 == 24:
             estimator.update()
 
@@ -53,7 +56,7 @@ def test_solution_is_that_of_a_dense_batch_with_the_same_weights() -> None:
     estimator = make_estimator()
     feed(estimator, rows)
     solution = estimator.solve()
-    settled = solution.variances * solution.repeats
+    settled = solution.variances * solution.correlations
     values, covariance = solve_batch(rows, settled)
     np.testing.assert_allclose(solution.values, values, rtol=1e-5)
     np.testing.assert_allclose(solution.information.covariance(), covariance, rtol=1e-3, atol=1e-9)
@@ -68,7 +71,7 @@ def test_variances_are_those_of_the_noise() -> None:
     feed(estimator, make_rows(1, 3000))
     solution = estimator.solve()
     np.testing.assert_allclose(np.sqrt(solution.variances), NOISE, rtol=0.05)
-    np.testing.assert_allclose(solution.repeats, 1.0, atol=0.5)
+    np.testing.assert_allclose(solution.correlations, 1.0, atol=0.5)
 
 
 def test_intervals_of_white_noise_cover() -> None:
@@ -89,7 +92,7 @@ def test_noise_that_stays_the_same_for_long_is_worth_less() -> None:
     rows[:, :, -1] = rows[:, :, :-1] @ TRUTH + NOISE * slow
     estimator = make_estimator()
     feed(estimator, rows)
-    np.testing.assert_allclose(estimator.solve().repeats, 10.0, rtol=0.4)
+    np.testing.assert_allclose(estimator.solve().correlations, 10.0, rtol=0.4)
 
 
 def test_first_innovations_are_not_taken_for_correlated_noise() -> None:
@@ -100,7 +103,7 @@ def test_first_innovations_are_not_taken_for_correlated_noise() -> None:
     rows[:, :, -1] = rows[:, :, :-1] @ (3.0 * TRUTH) + NOISE * random.normal(size=rows.shape[:2])
     estimator = make_estimator()
     feed(estimator, rows)
-    assert estimator.solve().repeats.max() < 1.6
+    assert estimator.solve().correlations.max() < 1.6
 
 
 @pytest.mark.parametrize("blocks", [1, 3, 7])
@@ -109,7 +112,7 @@ def test_added_estimators_are_one_pass_over_both(blocks: int) -> None:
     first, second, whole = make_estimator(), make_estimator(), make_estimator()
     for estimator, part in ((first, rows[:split]), (second, rows[split:]), (whole, rows)):
         for row in part:
-            estimator.take(row, [True] * 3)
+            estimator.take(row, np.ones(3))
     first.add(second)
     together, once = first.solve(), whole.solve()
     np.testing.assert_allclose(together.values, once.values, rtol=1e-9)
@@ -124,7 +127,7 @@ def test_channel_that_is_not_usable_counts_for_nothing() -> None:
     partial, two = make_estimator(), make_estimator([USED[0], USED[2]])
     feed(partial, np.where(np.isnan(spoiled), 1e6, spoiled), usable=(True, False, True))
     for index, row in enumerate(rows[:, [0, 2]]):
-        two.take(row, [True] * 2)
+        two.take(np.ascontiguousarray(row), np.ones(2))
         if index % 25 == 24:
             two.update()
     np.testing.assert_allclose(partial.solve().values, two.solve().values, rtol=1e-9)

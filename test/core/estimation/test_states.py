@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from inertid_ros.core.estimation.parameter_state import judge_parameters
 
+from inertid_ros.core.estimation.states import ParameterState, demote, judge_load_parameters
 from inertid_ros.core.rigid_body.inertial import compose
 
 BODY = compose(2.0, np.array([0.01, -0.02, 0.05]), np.diag([0.02, 0.001, 0.02]))
 
 
 def _states(*deviations: float) -> tuple[str, ...]:
-    return judge_parameters(BODY, np.diag(np.square(deviations)))
+    return judge_load_parameters(BODY, np.diag(np.square(deviations)))
 
 
 def test_small_deviations_are_known() -> None:
@@ -43,8 +43,13 @@ def test_absurd_inertia_does_not_make_the_others_known() -> None:
     phi = BODY.copy()
     phi[4] = 20.0
     covariance = np.diag(np.square([0.01, *[1e-3] * 3, 20.0, *[0.05] * 5]))
-    assert judge_parameters(phi, covariance)[5:] == ("not excited yet",) * 5
+    assert judge_load_parameters(phi, covariance)[5:] == ("not excited yet",) * 5
 
 
 def test_nothing_carried_can_be_known_to_be_nothing() -> None:
-    assert judge_parameters(np.zeros(10), np.diag(np.square([1e-3] * 10)))[0] == "known"
+    assert judge_load_parameters(np.zeros(10), np.diag(np.square([1e-3] * 10)))[0] == "known"
+
+
+def test_demoted_states_know_nothing_and_tell_the_rest_as_before() -> None:
+    states = (ParameterState.KNOWN, ParameterState.UNCERTAIN, ParameterState.NOT_EXCITED)
+    assert demote(states) == ("uncertain", "uncertain", "not excited yet")

@@ -1,0 +1,214 @@
+"""The compiled least squares against numpy's QR, lstsq, inverse and Cholesky."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from inertid_ros.core.estimation.folding import (
+    LEVER,
+    LIGHTEST,
+    REPEATS,
+    ROOM,
+    SAME_POSE,
+    accept_row,
+    compare_row,
+    count_repeats,
+    fold_channels,
+    fold_row,
+    fold_rows,
+    solve_triangle,
+    spread_row,
+    squared_distance,
+    weigh_row,
+)
+from inertid_ros.core.records import FloatArray
+
+SIZES = [1, 5, 16]
+
+
+def make_root(rows: FloatArray) -> FloatArray:
+    """[[R, z], [0, r]] of rows [A, y] by numpy, with positive diagonal."""
+    root = np.asarray(np.linalg.qr(rows, mode="r"))
+    return np.asarray(np.sign(np.diag(root))[:, None] * root)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_folded_rows_are_numpy_s_qr(n: int) -> None:
+    rows = np.random.default_rng(n).normal(size=(4 * n + 4, n + 1))
+    rows[:3, : n // 2] = 0.0
+    one_by_one, at_once = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
+    for row in rows:
+        fold_row(one_by_one, row.copy())
+    kept = rows.copy()
+    fold_rows(at_once, rows)
+    np.testing.assert_array_equal(rows, kept)
+    np.testing.assert_array_equal(at_once, one_by_one)
+    assert not np.tril(at_once, -1).any()
+    at_once[-1, -1] = abs(at_once[-1, -1])
+    np.testing.assert_allclose(at_once, make_root(rows), atol=1e-12)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_solution_is_numpy_s_lstsq(n: int) -> None:
+    rows = np.random.default_rng(n).normal(size=(5 * n + 5, n + 1))
+    matrix, values = np.zeros((n + 1, n + 1)), np.empty(n)
+    fold_rows(matrix, rows)
+    solve_triangle(matrix, values)
+    expected, (left,), *_ = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)
+    np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-12)
+    assert matrix[n, n] ** 2 == pytest.approx(left)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_spread_of_a_row_is_its_standard_deviation(n: int) -> None:
+    random = np.random.default_rng(n)
+    rows = random.normal(size=(5 * n + 5, n + 1))
+    covariance = np.linalg.inv(rows[:, :-1].T @ rows[:, :-1])
+    row, other = random.normal(size=(2, n))
+    spread, second = np.empty(n), np.empty(n)
+    spread_row(make_root(rows), row, spread)
+    spread_row(make_root(rows), other, second)
+    assert spread @ spread == pytest.approx(row @ covariance @ row)
+    assert spread @ second == pytest.approx(row @ covariance @ other)
+
+
+@pytest.mark.parametrize("size", [1, 3, 6])
+def test_squared_distance_is_mahalanobis_s(size: int) -> None:
+    random = np.random.default_rng(size)
+    factor = random.normal(size=(size, size + 2))
+    covariance, noise, innovation = factor @ factor.T, random.uniform(0.1, 1.0, size), random.normal(size=size)
+    for scale in (0.0, 1.0, 25.0):
+        whole = scale * covariance + np.diag(noise)
+        expected = innovation @ np.linalg.solve(whole, innovation)
+        assert squared_distance(covariance, scale, noise, innovation) == pytest.approx(expected)
+    indefinite = covariance - 2.0 * np.linalg.eigvalsh(covariance)[-1] * np.eye(size)
+    assert squared_distance(indefinite, 1.0, np.zeros(size), innovation) == np.inf
+    assert squared_distance(np.full((size, size), np.nan), 1.0, noise, innovation) == np.inf
+
+
+def make_problem(seed: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """A root of 16 unknowns, its solution and covariance, and a row [A, y] (6, 17)."""
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(60, 17))
+    matrix = make_root(rows)
+    values = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)[0]
+    return matrix, values, np.linalg.inv(rows[:, :-1].T @ rows[:, :-1]), random.normal(size=(6, 17))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_row_is_compared_as_the_covariances_say(seed: int) -> None:
+    matrix, values, covariance, row = make_problem(seed)
+    variance, noise = np.random.default_rng(seed).uniform(0.1, 2.0, (2, 6))
+    whitened = np.empty((6, 17))
+    found = compare_row(matrix, values, row, variance, noise, 25.0, whitened)
+    np.testing.assert_allclose(whitened, row / np.sqrt(variance)[:, None])
+    innovation = row[:, -1] - row[:, :-1] @ values
+    expected = row[:, :-1] @ covariance @ row[:, :-1].T
+    for distance, room in ((found.distance, 1.0), (found.roomy_distance, 25.0)):
+        assert distance == pytest.approx(innovation @ np.linalg.solve(room * expected + np.diag(noise), innovation))
+    shares = np.diag(expected) / variance
+    assert found.leverage == pytest.approx(np.sum(shares / (1.0 + shares)))
+    assert found.force == pytest.approx(np.linalg.norm(innovation[:3]))
+    assert found.torque == pytest.approx(np.linalg.norm(innovation[3:]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_load_s_row_counts_by_its_noise_and_what_was_left_out(seed: int) -> None:
+    matrix, values, covariance, row = make_problem(seed)
+    random = np.random.default_rng(seed)
+    signals, readings = random.normal(size=16), 20.0 * random.normal(size=6)
+    signals[12] = 0.7
+    motion, density = random.uniform(0.1, 1.0, 4), random.uniform(0.1, 1.0, 6)
+    pose, interval, bandwidth = np.zeros(14), 0.02, 15.0
+    whitened, variance, noise = np.empty((6, 17)), np.empty(6), np.empty(6)
+    found = weigh_row(
+        matrix,
+        values,
+        row,
+        signals,
+        readings,
+        np.ones(6),
+        motion,
+        density,
+        pose,
+        interval,
+        bandwidth,
+        whitened,
+        variance,
+        noise,
+    )
+    mass = max(np.linalg.norm(readings[:3]) / (9.8 * 0.7), LIGHTEST)
+    extra = mass**2 * (motion[0] ** 2 + (LEVER * motion[1]) ** 2) * np.repeat([1.0, LEVER**2], 3)
+    np.testing.assert_allclose(variance, density * (1.0 + 1.0 / REPEATS) / interval + extra)
+    np.testing.assert_allclose(noise, density * bandwidth + extra)
+    assert found.noise == pytest.approx(np.sum(noise / variance))
+    assert found.amplitude == 0.7
+    assert found.slack_force == pytest.approx(mass * (motion[2] + LEVER * motion[3]))
+    assert found.slack_torque == pytest.approx(LEVER * found.slack_force)
+    compared = compare_row(matrix, values, row, variance, noise, ROOM, np.empty((6, 17)))
+    assert found[:5] == compared
+
+    motion_noise = np.zeros((2, 6))
+    accept_row(matrix, whitened, values, motion, variance, motion_noise)
+    information = np.linalg.inv(covariance) + row[:, :-1].T @ np.diag(1.0 / variance) @ row[:, :-1]
+    np.testing.assert_allclose(matrix[:16, :16].T @ matrix[:16, :16], information, atol=1e-9)
+    np.testing.assert_allclose(matrix[:16, :16] @ values, matrix[:16, 16], atol=1e-9)
+    np.testing.assert_allclose(motion_noise, np.outer(motion[2:] ** 2, 1.0 / variance))
+
+
+def test_rows_of_one_pose_repeat_each_other() -> None:
+    """Features are those of the filtered motion over its amplitude: settling filters do not make a new pose."""
+    random = np.random.default_rng(0)
+    signals, pose = random.normal(size=16), np.zeros(14)
+    signals[12] = 1.0
+    assert [count_repeats(pose, signals) for _ in range(3)] == pytest.approx([1.0 + k / REPEATS for k in (1, 2, 3)])
+    assert count_repeats(pose, 0.5 * signals) == pytest.approx(1.0 + 4.0 / REPEATS)
+    for index in (0, 4, 7, 13):
+        near, far = signals.copy(), signals.copy()
+        near[index] += 0.9 * SAME_POSE
+        far[index] += 1.1 * SAME_POSE
+        before = count_repeats(pose, signals)
+        assert count_repeats(pose, near) > before
+        assert count_repeats(pose, far) == pytest.approx(1.0 + 1.0 / REPEATS)
+        assert count_repeats(pose, signals) == pytest.approx(1.0 + 1.0 / REPEATS)
+    np.testing.assert_allclose(pose[:3], signals[:3] - signals[13:])
+
+
+def test_channels_are_folded_each_on_its_own() -> None:
+    """Matrices, sums of what was measured, and innovations weighted by how little of them is the estimate's."""
+    random = np.random.default_rng(5)
+    used = [np.array([0, 2, 3]), np.array([1, 2]), np.array([0, 1, 2, 3])]
+    offsets = np.zeros((4, 2), dtype=np.int64)
+    offsets[1:, 0], offsets[1:, 1] = np.cumsum([16, 9, 25]), np.cumsum([3, 2, 4])
+    matrices, sums = np.zeros(50), np.zeros((3, 7))
+    values, noise, floors = random.normal(size=4), random.uniform(0.1, 1.0, 3), random.uniform(0.1, 1.0, 3)
+    inverse = np.triu(random.normal(size=(4, 4)))
+    covariance = inverse @ inverse.T
+    rows = np.zeros((30, 3, 5))
+    for k, columns in enumerate(used):
+        rows[:, k, [*columns, 4]] = random.normal(size=(30, len(columns) + 1))
+    usable = (random.random((30, 3)) < 0.7).astype(float)
+    for row, chosen in zip(rows, usable, strict=True):
+        fold_channels(
+            matrices, offsets, np.concatenate(used), row, chosen, values, inverse, noise, floors, sums
+        )
+    for k, columns in enumerate(used):
+        own = rows[usable[:, k] == 1.0, k]
+        size = len(columns) + 1
+        matrix = matrices[offsets[k, 0] : offsets[k + 1, 0]].reshape(size, size).copy()
+        matrix[-1, -1] = abs(matrix[-1, -1])
+        np.testing.assert_allclose(matrix, make_root(own[:, [*columns, 4]]), atol=1e-12)
+        expected = np.einsum("ni,ij,nj->n", own[:, :-1], covariance, own[:, :-1])
+        innovations = (own[:, -1] - own[:, :-1] @ values) * noise[k] / (noise[k] + expected + floors[k] ** 2)
+        measured = own[:, -1]
+        assert sums[k, :6] == pytest.approx(
+            [
+                len(own),
+                np.square(measured).sum(),
+                measured.sum(),
+                innovations.sum(),
+                np.square(innovations).sum(),
+                len(own),
+            ]
+        )

@@ -1,0 +1,153 @@
+"""What all chains have in common: queries change nothing, and what a chain does not use is ignored."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from support.chain import make_chain, puma_motion, simulate_puma
+from support.link_chain import make_link_chain, make_motion, simulate_links
+from support.payload import LOAD, make_payload_chain, simulate
+
+from inertid_ros.core.chain import Chain
+from inertid_ros.core.errors import SettingError
+from inertid_ros.core.estimation.estimate import Estimate
+from inertid_ros.core.records import JointBlock, Output, WrenchBlock
+
+NAMES = ["load", "effort", "base_wrench", "both", "energy", "payload"]
+
+
+def make_case(name: str) -> tuple[Callable[[], Chain], JointBlock, WrenchBlock]:
+    """What makes a chain, and four seconds of its input."""
+    if name == "load":
+        simulator = simulate_puma(puma_motion(rest=0.5), 3, sign="on_sensor")
+        return lambda: make_chain(wrench_sign="auto"), simulator.joints(0.0, 4.0), simulator.wrenches(0.0, 4.0)
+    simulator = simulate_links(make_motion())
+    if name == "payload":
+        wrenches = simulator.base_wrenches(0.0, 4.0)
+        return make_payload_chain, simulate([(0.0, LOAD)], 2, 4.0), wrenches._replace(frame="ft_sensor")
+    links = {"method": "energy"} if name == "energy" else {"source": name}
+    names = list(simulator.joint_names)
+    return lambda: make_link_chain(joints=names, **links), simulator.joints(0.0, 4.0), simulator.base_wrenches(0.0, 4.0)
+
+
+def assert_same(left: object, right: object, tolerance: float = 0.0) -> None:
+    """Equal in every number, to the last bit unless told otherwise."""
+    if isinstance(left, Estimate) and isinstance(right, Estimate):
+        assert type(left) is type(right)
+        for field in dataclasses.fields(left):
+            if field.name != "model":
+                assert_same(getattr(left, field.name), getattr(right, field.name), tolerance)
+    elif dataclasses.is_dataclass(left) and dataclasses.is_dataclass(right):
+        for field in dataclasses.fields(left):
+            assert_same(getattr(left, field.name), getattr(right, field.name), tolerance)
+    elif isinstance(left, tuple) and isinstance(right, tuple):
+        assert len(left) == len(right)
+        for one, other in zip(left, right, strict=True):
+            assert_same(one, other, tolerance)
+    elif isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+        np.testing.assert_allclose(left, right, rtol=tolerance, atol=tolerance)
+    else:
+        assert left == right
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_queries_change_nothing(name: str) -> None:
+    """A chain that is asked all the time gives what one gives that is never asked until the end."""
+    make, joints, wrenches = make_case(name)
+    asked, unasked = make(), make()
+    for start in range(0, 800, 10):
+        part = slice(start, start + 10)
+        outputs: list[Output | None] = []
+        for chain in (asked, unasked):
+            chain.push(joints.take(part))
+            chain.push(wrenches.take(part))
+            outputs.append(chain.process())
+        assert_same(*outputs)
+        first = asked.estimate()
+        asked.answer()
+        assert_same(first, asked.estimate())
+        assert isinstance(asked.health, tuple)
+        assert len(asked.channels) in (3, 6, 9)
+    assert_same(asked.estimate(), unasked.estimate())
+    assert asked.health == unasked.health
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results_do_not_depend_on_blocks(name: str) -> None:
+    """To the last bit; numpy adds up the work of the energy method in another order."""
+    make, joints, wrenches = make_case(name)
+    found = []
+    for size in (1, 7, 1000):
+        chain = make()
+        for start in range(0, 800, size):
+            chain.push(joints.take(slice(start, start + size)))
+            chain.push(wrenches.take(slice(start, start + size)))
+            chain.process()
+        found.append(chain.estimate())
+    assert found[0] is not None
+    assert found[0].rows > 100
+    tolerance = 1e-9 if name == "energy" else 0.0
+    assert_same(found[0], found[1], tolerance)
+    assert_same(found[0], found[2], tolerance)
+
+
+@pytest.mark.parametrize("name", ["effort", "energy", "payload"])
+def test_wrenches_that_a_chain_does_not_use_are_ignored(name: str) -> None:
+    make, joints, wrenches = make_case(name)
+    plain, pushed = make(), make()
+    for chain in (plain, pushed):
+        chain.push(joints)
+    pushed.push(wrenches)
+    pushed.push(wrenches._replace(frame="nowhere", wrenches=np.nan * wrenches.wrenches))
+    assert_same(plain.process(), pushed.process())
+    assert_same(plain.estimate(), pushed.estimate())
+    assert pushed.health == ()
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_tool_belongs_to_a_wrist_sensor(name: str) -> None:
+    chain = make_case(name)[0]()
+    assert chain.tool is None
+    with pytest.raises(SettingError, match="wrist sensor"):
+        chain.capture_tool()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_chain_that_was_reset_starts_from_nothing(name: str) -> None:
+    """All but the noise at standstill, which stays calibrated."""
+    make, joints, wrenches = make_case(name)
+    chain, fresh = make(), make()
+    chain.push(joints)
+    chain.push(wrenches)
+    chain.process()
+    chain.reset()
+    before, untouched = chain.estimate(), fresh.estimate()
+    assert before is not None
+    assert untouched is not None
+    assert before.mode == "waiting"
+    assert before.rows == 0
+    assert before.findings == ()
+    np.testing.assert_allclose(before.values, untouched.values, atol=1e-12)
+    np.testing.assert_allclose(before.covariance, untouched.covariance, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_frozen_chain_predicts_and_learns_nothing(name: str) -> None:
+    make, joints, wrenches = make_case(name)
+    chain = make()
+    model = chain.model
+    size = 16 if name == "load" else 0 if model is None else model.base.rank + 10 * (name == "payload")
+    values = np.random.default_rng(0).normal(size=size)
+    chain.freeze(values)
+    for block in (joints, wrenches):
+        chain.push(block)
+    output = chain.process()
+    assert output is not None
+    assert np.abs(output.predicted).max() > 0.1
+    estimate = chain.estimate()
+    assert estimate is not None
+    assert estimate.mode == "paused"
+    assert estimate.rows == 0
