@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from gautier_khalil import COLUMNS, LENGTH, STEP, THEIRS, TRUTH, find_errors, make_arm, make_motion, run_many
-from inertid_ros.core.rows.energy_rows import EnergyRows
+from inertid_ros.core.rows.energy import EnergyRows
 
 
 def test_columns_are_those_of_the_paper() -> None:

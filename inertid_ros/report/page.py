@@ -88,7 +88,7 @@ def _read_library() -> str:
     package = find_spec("plotly")
     assert package is not None
     assert package.submodule_search_locations is not None
-    return Path(package.submodule_search_locations[0], "package_data", "plotly.min.js").read_text(encoding="utf-8")
+    return Path(package.submodule_search_locations[0], "package_data", "plotly.min.js").read_bytes().decode()
 
 
 def _find_title(traces: Traces) -> str:

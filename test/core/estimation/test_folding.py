@@ -190,9 +190,7 @@ def test_channels_are_folded_each_on_its_own() -> None:
         rows[:, k, [*columns, 4]] = random.normal(size=(30, len(columns) + 1))
     usable = (random.random((30, 3)) < 0.7).astype(float)
     for row, chosen in zip(rows, usable, strict=True):
-        fold_channels(
-            matrices, offsets, np.concatenate(used), row, chosen, values, inverse, noise, floors, sums
-        )
+        fold_channels(matrices, offsets, np.concatenate(used), row, chosen, values, inverse, noise, floors, sums)
     for k, columns in enumerate(used):
         own = rows[usable[:, k] == 1.0, k]
         size = len(columns) + 1
