@@ -496,7 +496,7 @@ def foresee(
         second, gain = find_gain(m[of[CUTOFFS] + 1], step), find_gain(m[of[CUTOFFS] + 2], step)
         v = samples[index, 1 + n : 1 + 2 * n]
         compute_signals(x, at, samples[index, 1 : 1 + n], v, v, False)
-        if of[MONITORS] and not is_new and m[of[CLOCK] + 2] > 0.0:
+        if of[MONITORS] and m[of[CLOCK]] == 0.0 and m[of[CLOCK] + 2] > 0.0:
             ratio = step / m[of[CLOCK] + 2]
             for i in range(6):
                 last, earlier = m[of[TWISTS] + 6 + i], m[of[TWISTS] + i]

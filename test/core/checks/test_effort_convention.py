@@ -33,7 +33,7 @@ def make_efforts() -> tuple[ArmModel, FloatArray, FloatArray, FloatArray]:
 def find(arm: ArmModel, positions: FloatArray, efforts: FloatArray) -> list[str]:
     check = EffortCheck(arm)
     for position, effort in zip(positions, efforts, strict=True):
-        check.take(position, effort, np.ones(6, dtype=bool))
+        check.take(position, effort, np.zeros(6))
     return [finding.code for finding in check.findings()]
 
 
@@ -69,6 +69,6 @@ def test_what_is_not_usable_does_not_count() -> None:
     arm, positions, efforts, _ = make_efforts()
     check = EffortCheck(arm)
     for position, effort in zip(positions, efforts, strict=True):
-        check.take(position, effort, np.ones(6, dtype=bool))
-        check.take(position, -100.0 * effort, np.zeros(6, dtype=bool))
+        check.take(position, effort, np.zeros(6))
+        check.take(position, -100.0 * effort, np.ones(6))
     assert check.findings() == ()

@@ -9,7 +9,7 @@ from support.random_robots import make_random_urdf
 
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.load import REGRESSORS, attenuate, make_load_equation
-from inertid_ros.core.equations.signals import LOAD_MOMENTA, LOAD_SIGNALS, compute_signals
+from inertid_ros.core.equations.signals import LOAD_MOMENTA, LOAD_SIGNALS, MOMENTUM, REST, compute_signals
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import compose, to_pinocchio
 from inertid_ros.core.robot.robot import FramePath, Robot
@@ -19,9 +19,9 @@ GRAVITY = np.array([1.0, -2.0, -9.5])
 
 def compute(equation: Equation, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Momenta (6,) and rest (16,) of the sensor's frame."""
-    momentum, rest = np.empty(LOAD_MOMENTA), np.empty(LOAD_SIGNALS)
-    compute_signals(equation.arrays, q, v, np.zeros_like(q), False, momentum, rest)
-    return momentum, rest
+    x, at = equation.memory.copy()
+    compute_signals(x, at, q, v, np.full_like(q, np.nan), False)
+    return x[at[MOMENTUM] : at[MOMENTUM] + LOAD_MOMENTA], x[at[REST] : at[REST] + LOAD_SIGNALS]
 
 
 def move_frame(robot: Robot, path: FramePath, *states: FloatArray) -> tuple[pin.SE3, pin.Motion, pin.Motion]:

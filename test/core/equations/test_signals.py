@@ -10,7 +10,7 @@ from support.random_robots import make_random_tree
 
 from inertid_ros.core.equations.arm import Payload, make_arm_equation
 from inertid_ros.core.equations.equation import Equation, Source
-from inertid_ros.core.equations.signals import compute_signals, project_momentum
+from inertid_ros.core.equations.signals import MOMENTUM, REST, compute_signals, project_momentum
 from inertid_ros.core.equations.unknowns import LinkUnknowns
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import compose, from_pinocchio, to_pinocchio
@@ -61,9 +61,12 @@ def make_equation(
 
 def compute(equation: Equation, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
     """P and R, (N, K, U) each, at (N, n) positions and velocities."""
-    momenta, rests = np.zeros((len(q), equation.signals)), np.zeros((len(q), equation.signals))
+    momenta, rests = np.zeros((2, len(q), equation.signals))
+    x, at = equation.memory.copy()
     for k in range(len(q)):
-        compute_signals(equation.arrays, q[k], v[k], 0.0 * q[k], False, momenta[k, : equation.momenta], rests[k])
+        compute_signals(x, at, q[k], v[k], np.full_like(q[k], np.nan), False)
+        momenta[k, : equation.momenta] = x[at[MOMENTUM] : at[MOMENTUM] + equation.momenta]
+        rests[k] = x[at[REST] : at[REST] + equation.signals]
     return equation.assemble(momenta), equation.assemble(rests)
 
 
@@ -167,12 +170,11 @@ def test_drives_add_friction_rotors_and_offsets() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_projected_momentum_is_the_screw_times_the_body_s_momentum(seed: int) -> None:
     random = np.random.default_rng(seed)
-    screw, twist = random.normal(size=(2, 6))
+    x = np.concatenate((random.normal(size=12), np.zeros(10)))
     phi = draw_body(random)
-    numbers = np.empty(10)
-    project_momentum(screw, twist[:3].copy(), twist[3:].copy(), numbers)
-    momentum = to_pinocchio(phi) * pin.Motion(twist)
-    assert numbers @ phi == pytest.approx(screw @ momentum.vector, rel=1e-12)
+    project_momentum(x, 0, 6, 9, 12)
+    momentum = to_pinocchio(phi) * pin.Motion(x[6:12])
+    assert x[12:] @ phi == pytest.approx(x[:6] @ momentum.vector, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", [2, 5, 8])

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from inertid_ros.core.estimation.folding import (
+    INFLATION,
+    INFLATION_MEMORY,
+    INFLATION_MOST,
+    INFLATION_PRIOR,
     LEVER,
     LIGHTEST,
     REPEATS,
     ROOM,
     SAME_POSE,
-    accept_row,
+    WEIGHT,
+    Comparison,
     compare_row,
     count_repeats,
     fold_channels,
     fold_row,
     fold_rows,
+    learn_inflation,
     solve_triangle,
     spread_row,
     squared_distance,
+    track_row,
     weigh_row,
 )
 from inertid_ros.core.records import FloatArray
@@ -115,46 +124,126 @@ def test_row_is_compared_as_the_covariances_say(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_load_s_row_counts_by_its_noise_and_what_was_left_out(seed: int) -> None:
-    matrix, values, covariance, row = make_problem(seed)
     random = np.random.default_rng(seed)
     signals, readings = random.normal(size=16), 20.0 * random.normal(size=6)
     signals[12] = 0.7
     motion, density = random.uniform(0.1, 1.0, 4), random.uniform(0.1, 1.0, 6)
-    pose, interval, bandwidth = np.zeros(14), 0.02, 15.0
-    whitened, variance, noise = np.empty((6, 17)), np.empty(6), np.empty(6)
-    found = weigh_row(
+    variance, noise = np.empty(6), np.empty(6)
+    found = weigh_row(signals, readings, motion, density, np.zeros(14), 0.02, 15.0, variance, noise)
+    mass = max(np.linalg.norm(readings[:3]) / (9.8 * 0.7), LIGHTEST)
+    assert found == pytest.approx(mass)
+    extra = mass**2 * (motion[0] ** 2 + (LEVER * motion[1]) ** 2) * np.repeat([1.0, LEVER**2], 3)
+    np.testing.assert_allclose(variance, density * (1.0 + 1.0 / REPEATS) / 0.02 + extra)
+    np.testing.assert_allclose(noise, density * 15.0 + extra)
+
+
+class Tracked(NamedTuple):
+    """What track_row gave, and all that it may have changed."""
+
+    fits: bool
+    noise: float
+    matrix: FloatArray
+    values: FloatArray
+    state: FloatArray
+    whitened: FloatArray
+    motion_noise: FloatArray
+
+
+def track(
+    seed: int, limits: FloatArray, is_tracking: bool = True, motion: FloatArray | None = None, inflation: float = 2.0
+) -> Tracked:
+    """A row of noise density one per second, so that its variance is (1 + 1 / REPEATS) and its noise the bandwidth."""
+    matrix, values, _, row = make_problem(seed)
+    signals, state, pose = np.ones(16), np.array([inflation, 3.0, 100.0]), np.zeros(14)
+    motion = np.array([0.0, 0.0, 0.3, 0.6]) if motion is None else motion
+    whitened, motion_noise = np.empty((6, 17)), np.zeros((2, 6))
+    fits, noise = track_row(
         matrix,
         values,
         row,
         signals,
-        readings,
-        np.ones(6),
+        np.zeros(6),
         motion,
-        density,
+        np.ones(6),
         pose,
-        interval,
-        bandwidth,
+        1.0,
+        limits,
+        is_tracking,
+        state,
         whitened,
-        variance,
-        noise,
+        motion_noise,
     )
-    mass = max(np.linalg.norm(readings[:3]) / (9.8 * 0.7), LIGHTEST)
-    extra = mass**2 * (motion[0] ** 2 + (LEVER * motion[1]) ** 2) * np.repeat([1.0, LEVER**2], 3)
-    np.testing.assert_allclose(variance, density * (1.0 + 1.0 / REPEATS) / interval + extra)
-    np.testing.assert_allclose(noise, density * bandwidth + extra)
-    assert found.noise == pytest.approx(np.sum(noise / variance))
-    assert found.amplitude == 0.7
-    assert found.slack_force == pytest.approx(mass * (motion[2] + LEVER * motion[3]))
-    assert found.slack_torque == pytest.approx(LEVER * found.slack_force)
-    compared = compare_row(matrix, values, row, variance, noise, ROOM, np.empty((6, 17)))
-    assert found[:5] == compared
+    return Tracked(fits, noise, matrix, values, state, whitened, motion_noise)
 
-    motion_noise = np.zeros((2, 6))
-    accept_row(matrix, whitened, values, motion, variance, motion_noise)
-    information = np.linalg.inv(covariance) + row[:, :-1].T @ np.diag(1.0 / variance) @ row[:, :-1]
-    np.testing.assert_allclose(matrix[:16, :16].T @ matrix[:16, :16], information, atol=1e-9)
-    np.testing.assert_allclose(matrix[:16, :16] @ values, matrix[:16, 16], atol=1e-9)
-    np.testing.assert_allclose(motion_noise, np.outer(motion[2:] ** 2, 1.0 / variance))
+
+VARIANCE, BANDWIDTH_HZ = 1.0 + 1.0 / REPEATS, 0.5
+
+
+def compare(seed: int) -> Comparison:
+    matrix, values, _, row = make_problem(seed)
+    return compare_row(
+        matrix, values, row, np.full(6, VARIANCE), np.full(6, BANDWIDTH_HZ), ROOM, np.empty((6, 17))
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_row_that_fits_is_folded_in_and_one_that_does_not_is_left_out(seed: int) -> None:
+    matrix, values, covariance, row = make_problem(seed)
+    compared = compare(seed)
+    least = np.sqrt(min(compared.distance, compared.roomy_distance) / 2.0)
+    taken = track(seed, np.array([1.001 * least, 0.0, 0.0, BANDWIDTH_HZ]))
+    assert taken.fits
+    assert taken.noise == pytest.approx(2.0 * 6.0 * BANDWIDTH_HZ / VARIANCE)
+    np.testing.assert_allclose(taken.whitened, row / np.sqrt(VARIANCE))
+    information = np.linalg.inv(covariance) + row[:, :-1].T @ row[:, :-1] / VARIANCE
+    right = np.linalg.solve(covariance, values) + row[:, :-1].T @ row[:, -1] / VARIANCE
+    np.testing.assert_allclose(taken.matrix[:16, :16].T @ taken.matrix[:16, :16], information, atol=1e-9)
+    np.testing.assert_allclose(taken.values, np.linalg.solve(information, right), atol=1e-9)
+    np.testing.assert_allclose(taken.motion_noise, np.outer([0.09, 0.36], np.full(6, 1.0 / VARIANCE)))
+    assert taken.state[INFLATION] != 2.0
+    for left in (
+        track(seed, np.array([0.999 * least, 0.0, 0.0, BANDWIDTH_HZ]), motion=np.zeros(4)),
+        track(seed, np.array([1.001 * least, 0.0, 0.0, BANDWIDTH_HZ]), is_tracking=False),
+    ):
+        np.testing.assert_array_equal(left.matrix, matrix)
+        np.testing.assert_array_equal(left.values, values)
+        np.testing.assert_array_equal(left.state, [2.0, 3.0, 100.0])
+        assert not left.motion_noise.any()
+    assert not track(seed, np.array([0.999 * least, 0.0, 0.0, BANDWIDTH_HZ]), motion=np.zeros(4)).fits
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_small_wrench_is_no_contact_and_noise_of_accelerations_gives_slack(seed: int) -> None:
+    compared = compare(seed)
+    still = np.zeros(4)
+    enough = np.array([0.0, 1.001 * compared.force, 1.001 * compared.torque, BANDWIDTH_HZ])
+    assert track(seed, enough, motion=still).fits
+    for place in (1, 2):
+        little = enough.copy()
+        little[place] *= 0.99
+        assert not track(seed, little, motion=still).fits
+    gate = 1e-3
+    slack = max(compared.force, compared.torque / LEVER) / (gate * LIGHTEST)
+    for share, fits in ((1.001, True), (0.999, False)):
+        motion = np.array([0.0, 0.0, 0.5 * share * slack, 0.5 * share * slack / LEVER])
+        assert track(seed, np.array([gate, 0.0, 0.0, BANDWIDTH_HZ]), motion=motion).fits is fits
+
+
+def test_inflation_is_the_average_excess_of_what_is_learned() -> None:
+    state = np.array([1.0, 0.0, 0.0])
+    ratios, leverages = [5.0, 0.5, 3.0, 1e6], [2.0, 1.0, 3.0, 0.5]
+    excess = 0.0
+    for count, (ratio, leverage) in enumerate(zip(ratios, leverages, strict=True), start=1):
+        learn_inflation(state, ratio, leverage)
+        excess += leverage * (min(ratio, INFLATION_MOST) - 1.0)
+        assert state[INFLATION] == pytest.approx(1.0 + excess / (sum(leverages[:count]) + INFLATION_PRIOR))
+    for _ in range(10_000):
+        learn_inflation(state, 0.2, 1.0)
+    assert state[INFLATION] == 1.0
+    assert state[WEIGHT] <= INFLATION_MEMORY + 1.0
+    for _ in range(10_000):
+        learn_inflation(state, 3.0, 1.0)
+    assert state[INFLATION] == pytest.approx(3.0, rel=0.1)
 
 
 def test_rows_of_one_pose_repeat_each_other() -> None:
@@ -181,7 +270,7 @@ def test_channels_are_folded_each_on_its_own() -> None:
     used = [np.array([0, 2, 3]), np.array([1, 2]), np.array([0, 1, 2, 3])]
     offsets = np.zeros((4, 2), dtype=np.int64)
     offsets[1:, 0], offsets[1:, 1] = np.cumsum([16, 9, 25]), np.cumsum([3, 2, 4])
-    matrices, sums = np.zeros(50), np.zeros((3, 7))
+    matrices, sums = np.zeros(50), np.zeros((3, 6))
     values, noise, floors = random.normal(size=4), random.uniform(0.1, 1.0, 3), random.uniform(0.1, 1.0, 3)
     inverse = np.triu(random.normal(size=(4, 4)))
     covariance = inverse @ inverse.T
@@ -189,8 +278,10 @@ def test_channels_are_folded_each_on_its_own() -> None:
     for k, columns in enumerate(used):
         rows[:, k, [*columns, 4]] = random.normal(size=(30, len(columns) + 1))
     usable = (random.random((30, 3)) < 0.7).astype(float)
-    for row, chosen in zip(rows, usable, strict=True):
-        fold_channels(matrices, offsets, np.concatenate(used), row, chosen, values, inverse, noise, floors, sums)
+    joined, counts = np.concatenate(used), np.cumsum(usable, axis=0)
+    for row, chosen, count in zip(rows, usable, counts, strict=True):
+        is_full = fold_channels(matrices, offsets, joined, row, chosen, values, inverse, noise, floors, sums, 10.0)
+        assert is_full == bool(np.any((count >= 10.0) & (chosen == 1.0)))
     for k, columns in enumerate(used):
         own = rows[usable[:, k] == 1.0, k]
         size = len(columns) + 1
@@ -200,7 +291,7 @@ def test_channels_are_folded_each_on_its_own() -> None:
         expected = np.einsum("ni,ij,nj->n", own[:, :-1], covariance, own[:, :-1])
         innovations = (own[:, -1] - own[:, :-1] @ values) * noise[k] / (noise[k] + expected + floors[k] ** 2)
         measured = own[:, -1]
-        assert sums[k, :6] == pytest.approx(
+        assert sums[k] == pytest.approx(
             [
                 len(own),
                 np.square(measured).sum(),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from inertid_ros.core.input.effort_streams import EffortStreams
 from support.chain import DDARM
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.efforts import EffortInput
+from inertid_ros.core.input.efforts import EffortInput, EffortStreams
 from inertid_ros.core.records import FloatArray, JointBlock
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot

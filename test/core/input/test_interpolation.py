@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.interpolation import append_next, find_cuts, interpolate
+from inertid_ros.core.input.interpolation import (
+    AFTER_GAP,
+    FOLLOWS,
+    IN_GAP,
+    NOT_FINITE,
+    append_next,
+    find_cuts,
+    interpolate,
+    lay_down,
+)
 from inertid_ros.core.input.joint_stream import JointStream, find_slopes
 from inertid_ros.core.input.sample_buffer import SampleBuffer
 from inertid_ros.core.records import FloatArray
@@ -17,10 +26,11 @@ SECOND = 1_000_000_000
 def read(
     times: FloatArray, states: FloatArray, queries: FloatArray, start: int = 0, stop: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    result, widths = np.zeros((len(queries), states.shape[1])), np.zeros(len(queries))
+    samples, widths = np.zeros((len(queries), 1 + states.shape[1])), np.zeros(len(queries))
+    samples[:, 0] = queries
     stop = len(times) if stop is None else stop
-    interpolate(times, states, start, stop, queries, np.arange(states.shape[1]), result, widths)
-    return result, widths
+    interpolate(times, states, start, stop, 1 + np.arange(states.shape[1]), samples, widths)
+    return samples[:, 1:], widths
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -52,33 +62,53 @@ def test_before_the_first_sample_there_is_nothing_to_read_from() -> None:
 
 def test_several_publishers_fill_their_columns_and_the_wider_gap_counts() -> None:
     queries = np.array([0.25, 0.75])
-    result, widths = np.zeros((2, 3)), np.zeros(2)
+    samples, widths = np.zeros((2, 4)), np.zeros(2)
+    samples[:, 0] = queries
     coarse, fine = np.array([0.0, 1.0]), np.linspace(0.0, 1.0, 11)
-    interpolate(coarse, coarse[:, None], 0, 2, queries, np.array([2]), result, widths)
-    interpolate(fine, np.stack((fine, -fine), axis=1), 0, 11, queries, np.array([1, 0]), result, widths)
-    np.testing.assert_allclose(result, np.stack((-queries, queries, queries), axis=1))
+    interpolate(coarse, coarse[:, None], 0, 2, np.array([3]), samples, widths)
+    interpolate(fine, np.stack((fine, -fine), axis=1), 0, 11, np.array([2, 1]), samples, widths)
+    np.testing.assert_allclose(samples, np.stack((queries, -queries, queries, queries), axis=1))
     np.testing.assert_array_equal(widths, 1.0)
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("size", [1, 7, 200])
 def test_gaps_are_those_of_a_plain_loop(seed: int, size: int) -> None:
-    """After a gap, or in one, in blocks of any size."""
+    """After a gap, in one, or not finite, in blocks of any size."""
     random = np.random.default_rng(seed)
-    queries = np.cumsum(random.choice([0.01, 0.2], 200, p=[0.9, 0.1]))
+    samples = np.zeros((200, 4))
+    samples[:, 0] = np.cumsum(random.choice([0.01, 0.2], 200, p=[0.9, 0.1]))
+    samples[:, 1] = np.nan
+    samples[random.random(200) < 0.05, 3] = np.inf
+    samples[random.random(200) < 0.05, 2] = np.nan
     widths = random.choice([0.01, 0.3, np.inf, np.nan], 200, p=[0.85, 0.05, 0.05, 0.05])
     expected, last = [], -np.inf
-    for query, width in zip(queries, widths, strict=True):
-        inside = not width <= 0.15
-        expected.append(2 if inside else int(query - last > 0.15))
-        last = -np.inf if inside else query
+    for (time, _, *readings), width in zip(samples.tolist(), widths.tolist(), strict=True):
+        if not np.isfinite(readings).all():
+            expected.append(NOT_FINITE)
+            continue
+        in_gap = not width <= 0.15
+        expected.append(IN_GAP if in_gap else AFTER_GAP if time - last > 0.15 else FOLLOWS)
+        last = -np.inf if in_gap else time
     cuts, before = np.empty(200, dtype=np.int64), -np.inf
     for start in range(0, 200, size):
         part = slice(start, min(start + size, 200))
-        count = find_cuts(queries[part], widths[part], before, 0.15, cuts[part])
-        assert count == np.count_nonzero(cuts[part])
-        before = -np.inf if cuts[part][-1] == 2 else queries[part][-1]
+        count = find_cuts(samples[part], 2, widths[part], before, 0.15, cuts[part])
+        assert count == np.count_nonzero(cuts[part] != FOLLOWS)
+        for kind, (time, *_) in zip(cuts[part], samples[part], strict=True):
+            before = before if kind == NOT_FINITE else -np.inf if kind == IN_GAP else time
     np.testing.assert_array_equal(cuts, expected)
+
+
+def test_times_and_readings_are_laid_down() -> None:
+    stamps = 1_700_000_000_000_000_000 + np.array([5, 10_000_000, 3_000_000_000])
+    samples = np.full((3, 8), np.nan)
+    readings = np.random.default_rng(0).normal(size=(3, 2))
+    lay_down(stamps, 1_700_000_000_000_000_000, readings, 4, samples)
+    np.testing.assert_allclose(samples[:, 0], [5e-9, 0.01, 3.0])
+    np.testing.assert_array_equal(samples[:, 4:6], readings)
+    np.testing.assert_array_equal(samples[:, 6:], 0.0)
+    assert np.isnan(samples[:, 1:4]).all()
 
 
 @pytest.mark.parametrize(
@@ -97,7 +127,7 @@ def test_single_sample_is_written_if_it_continues_the_last(
     position: list[float], velocity: list[float], continues: bool
 ) -> None:
     times, states, last = np.zeros(3), np.zeros((3, 4)), np.array([1.0, 2.0])
-    assert append_next(times, states, 1, last, 5.0, np.array(position), np.array(velocity)) == continues
+    assert append_next(times, states, 1, last, 5.0, np.array([position]), np.array([velocity])) == continues
     if continues:
         np.testing.assert_array_equal(times, [0.0, 5.0, 0.0])
         np.testing.assert_array_equal(states[1], position + velocity)
@@ -117,10 +147,11 @@ def test_buffer_keeps_what_is_needed_and_no_more() -> None:
         times = np.arange(start, start + count) * 1e-3
         buffer.append(times, np.stack((np.sin(times), times), axis=1))
         queries = times[:: max(1, count // 3)] + 0.0
-        result, widths = np.zeros((len(queries), 2)), np.zeros(len(queries))
+        samples, widths = np.zeros((len(queries), 3)), np.zeros(len(queries))
+        samples[:, 0] = queries
         if start:
-            buffer.read(queries, np.arange(2), result, widths)
-            np.testing.assert_allclose(result, np.stack((np.sin(queries), queries), axis=1), atol=1e-9)
+            buffer.read(np.array([1, 2]), samples, widths)
+            np.testing.assert_allclose(samples[:, 1:], np.stack((np.sin(queries), queries), axis=1), atol=1e-9)
             np.testing.assert_allclose(widths, 1e-3, atol=1e-9)
         buffer.forget_before(times[-1])
         start += count
@@ -139,14 +170,14 @@ def test_slopes_are_those_of_the_parabola() -> None:
 
 @pytest.mark.parametrize("has_velocity", [True, False])
 def test_extrapolation_goes_on_with_the_velocity_for_one_period_at_most(has_velocity: bool) -> None:
-    stream = JointStream(np.array([0, 1]), (True, False), 0, Health())
-    assert stream.extrapolate(0.1) is None
+    stream = JointStream(np.array([0, 1]), np.array([1, 2, 3, 4]), (True, False), 0, Health())
+    samples = np.zeros((3, 5))
+    samples[:, 0] = 0.054, 0.06, 0.55
+    assert not stream.extrapolate(samples)
     stamps = np.arange(1, 6) * SECOND // 100
     velocity = np.array([0.5, -2.0])
     positions = stamps[:, None] * 1e-9 * velocity
     stream.push(stamps, positions, np.tile(velocity, (5, 1)) if has_velocity else None)
-    for ahead, limited in ((0.004, 0.004), (0.01, 0.01), (0.5, 0.01)):
-        state = stream.extrapolate(0.05 + ahead)
-        assert state is not None
-        np.testing.assert_allclose(state[0], (0.05 + limited) * velocity)
-        np.testing.assert_allclose(state[1], velocity)
+    assert stream.extrapolate(samples)
+    np.testing.assert_allclose(samples[:, 1:3], np.outer([0.054, 0.06, 0.06], velocity))
+    np.testing.assert_allclose(samples[:, 3:], np.tile(velocity, (3, 1)))

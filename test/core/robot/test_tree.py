@@ -11,6 +11,7 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.robot.tree import (
+    BODY,
     FIXED,
     MOTION,
     POSE,
@@ -35,13 +36,16 @@ def draw_pose(random: np.random.Generator) -> pin.SE3:
 
 def move_tree(tree: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Poses in the parent's frame (B, 12) and motions (B, 15) of all bodies."""
-    poses, motions = np.empty((len(tree), POSE)), np.zeros((len(tree) + 1, MOTION))
-    motions[0, 6:9] = GRAVITY
-    for body, row in enumerate(tree):
-        state = (0.0, 0.0, 0.0) if row[1] == FIXED else (q[body], v[body], a[body])
-        place_body(row, state[0], poses[body])
-        move_body(row, poses[body], motions[int(row[0]) + 1], state[1], state[2], motions[body + 1])
-    return poses, motions[1:]
+    count = len(tree)
+    poses, motions = tree.size, tree.size + POSE * count
+    x = np.concatenate((tree.ravel(), np.zeros(POSE * count + MOTION * (count + 1))))
+    x[motions + 6 : motions + 9] = GRAVITY
+    for index, row in enumerate(tree):
+        state = (0.0, 0.0, 0.0) if row[1] == FIXED else (q[index], v[index], a[index])
+        body, pose, motion = BODY * index, poses + POSE * index, motions + MOTION * (index + 1)
+        place_body(x, body, state[0], pose)
+        move_body(x, body, pose, motions + MOTION * (int(row[0]) + 1), *state[1:], True, motion)
+    return x[poses:motions].reshape(count, POSE), x[motions:].reshape(count + 1, MOTION)[1:]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -85,8 +89,8 @@ def test_fixed_bodies_move_as_frames_do(seed: int) -> None:
 def test_twists_are_carried_and_crossed_as_spatial_vectors(seed: int) -> None:
     random = np.random.default_rng(seed)
     pose, (a, b) = draw_pose(random), random.normal(size=(2, 6))
-    result = np.empty(6)
-    carry_twist(pack(pose), a, result)
-    np.testing.assert_allclose(result, pose.actInv(pin.Motion(a)).vector, atol=1e-14)
-    cross_twists(a, b, result)
-    np.testing.assert_allclose(result, pin.Motion(a).cross(pin.Motion(b)).vector, atol=1e-14)
+    x = np.concatenate((pack(pose), a, b, np.zeros(12)))
+    carry_twist(x, 0, 12, 24)
+    np.testing.assert_allclose(x[24:30], pose.actInv(pin.Motion(a)).vector, atol=1e-14)
+    cross_twists(x, 12, 18, 30)
+    np.testing.assert_allclose(x[30:], pin.Motion(a).cross(pin.Motion(b)).vector, atol=1e-14)

@@ -22,7 +22,7 @@ from support.rows import (
 
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rows.advance import FAR, INTERVAL, LONG, NEAR, STILL
+from inertid_ros.core.rows.advance import FAR, INTERVAL, LONG, NEAR, ONE_POSE
 from inertid_ros.core.rows.rows import Method, Rows
 
 NAMES = ["load", "effort", "base_wrench", "both"]
@@ -221,7 +221,7 @@ def test_a_joint_stands_then_may_be_moving_then_has_moved() -> None:
 def test_rows_of_a_pose_in_which_the_arm_stands_for_long_are_old() -> None:
     equation, joints = make_equations(0)["effort"]
     times = 0.01 * np.arange(500)
-    positions = np.where(times[:, None] < 3.0, 0.4 * STILL * np.sin(times)[:, None], 2.0 * STILL) * np.ones(joints)
+    positions = np.where(times[:, None] < 3.0, 0.4 * ONE_POSE * np.sin(times)[:, None], 2.0 * ONE_POSE) * np.ones(joints)
     still = np.zeros_like(positions)
     path, rows = Path(times, positions, still, still), make_rows(equation, joints)
     old = []

@@ -16,7 +16,7 @@ def run(cutoffs: tuple[float, float], steps: FloatArray, inputs: FloatArray, sta
     state = start.copy()
     states = []
     for step, u in zip(steps, inputs, strict=True):
-        filter_twice(state, u, find_gain(cutoffs[0], step), find_gain(cutoffs[1], step))
+        filter_twice(state, 0, u, find_gain(cutoffs[0], step), find_gain(cutoffs[1], step))
         states.append(state.copy())
     return np.array(states)
 
@@ -61,7 +61,7 @@ def test_constant_input_is_reached(cutoff: float) -> None:
 
 @pytest.mark.parametrize("name", ["load", "both"])
 def test_all_signals_go_through_both_filters_as_through_scipy_s(name: str) -> None:
-    """F_d F_l R and readings from zero on; momenta, less their first value, through F_l, F_d F_l and F_d."""
+    """F_d F_l R and readings from zero on; momenta, less their first value, through F_l, F_d F_l and F_d, twice."""
     equation, joints = make_equations(2)[name]
     rate = 500.0
     path = make_path(joints, rate, 1.0)
@@ -76,13 +76,13 @@ def test_all_signals_go_through_both_filters_as_through_scipy_s(name: str) -> No
         rows.begin(one)
         rows.advance(one, 0, False)
         momenta.append(memory.filtered_momentum[:, 0].copy())
-        rests.append(memory.rest.copy())
+        rests.append(memory.filtered_rest[:, 0].copy())
         parts = memory.filtered_momentum[:, 1:].T, memory.filtered_rest[:, 1:].T, memory.filtered_readings[:, 1:].T
         found.append([part.copy() for part in parts])
     l, d = FILTERS.cutoff, FILTERS.smoothing  # noqa: E741
     of_momenta, of_rests, of_readings = (np.array(part) for part in zip(*found, strict=True))
     change = np.array(momenta) - momenta[0]
-    for column, cutoffs in enumerate(((l,), (l, d), (d,))):
+    for column, cutoffs in enumerate(((l,), (l, d), (d,), (d,))):
         expected = momenta[0] + filter_by_scipy(change, rate, *cutoffs)
         np.testing.assert_allclose(of_momenta[:, column], expected, atol=1e-11 * np.abs(expected).max())
     for column, cutoffs in enumerate(((l,), (l, d))):

@@ -98,8 +98,8 @@ def test_foreseen_prediction_is_the_one_that_comes(name: str, method: Method) ->
     segment = make_segment(path, np.zeros((len(path.times), len(equation.channels))))
     for k in range(len(path.times)):
         sample = segment.samples[k]
-        foreseen = rows.foresee(sample[: 1 + 2 * joints])
-        again = rows.foresee(sample[: 1 + 2 * joints])
+        foreseen = rows.foresee(sample[None, : 1 + 2 * joints])[0]
+        again = rows.foresee(sample[None, : 1 + 2 * joints])[0]
         one = segment._replace(starts_anew=k == 0, stamps=segment.stamps[k : k + 1], samples=sample[None])
         came = run_rows(rows, one).predicted[0]
         np.testing.assert_array_equal(foreseen, again)
