@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from gautier_khalil import COLUMNS, LENGTH, STEP, THEIRS, TRUTH, find_errors, make_arm, make_motion, run_many
+
 from inertid_ros.core.rows.energy import EnergyRows
 
 

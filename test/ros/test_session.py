@@ -71,7 +71,7 @@ class ForesightedChain(Chain):
         if isinstance(block, WrenchBlock):
             self.newest = block
 
-    def answer(self, after: int = 0) -> Output | None:
+    def answer(self, after: int = 0) -> Output | None:  # noqa: ARG002
         block = self.newest
         usable = np.ones(block.wrenches.shape, dtype=bool)
         rows = RowOutput(block.stamps[:0], block.wrenches[:0], block.wrenches[:0], usable[:0])

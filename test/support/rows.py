@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from inertid_ros.core.equations.equation import Equation, Source
 from inertid_ros.core.equations.load import make_load_equation
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.equations.unknowns import LinkUnknowns
-from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.input.synchroniser import Columns, Segment
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
@@ -69,7 +70,9 @@ def make_segment(
     marks = np.zeros(readings.shape) if bad is None else bad.astype(float)
     samples = np.column_stack((path.times, path.positions, path.velocities, readings, marks))
     stamps = origin + np.round(path.times * 1e9).astype(np.int64)
-    return Segment(starts_anew, stamps, samples, path.positions.shape[1])
+    joints, channels = path.positions.shape[1], readings.shape[1]
+    edges = np.cumsum([1, joints, joints, channels, channels]).tolist()
+    return Segment(starts_anew, stamps, samples, Columns(*(slice(a, b) for a, b in pairwise(edges))))
 
 
 def cut(path: Path, part: slice) -> Path:

@@ -1,4 +1,4 @@
-"""The load's equation against pinocchio: the sensor's motion on the whole robot, and Newton-Euler of what it carries."""
+"""The load's equation against pinocchio: motion of the sensor on the whole robot, Newton-Euler of what it carries."""
 
 from __future__ import annotations
 

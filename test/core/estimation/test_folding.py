@@ -181,9 +181,7 @@ VARIANCE, BANDWIDTH_HZ = 1.0 + 1.0 / REPEATS, 0.5
 
 def compare(seed: int) -> Comparison:
     matrix, values, _, row = make_problem(seed)
-    return compare_row(
-        matrix, values, row, np.full(6, VARIANCE), np.full(6, BANDWIDTH_HZ), ROOM, np.empty((6, 17))
-    )
+    return compare_row(matrix, values, row, np.full(6, VARIANCE), np.full(6, BANDWIDTH_HZ), ROOM, np.empty((6, 17)))
 
 
 @pytest.mark.parametrize("seed", range(3))

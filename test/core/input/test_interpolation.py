@@ -155,7 +155,7 @@ def test_buffer_keeps_what_is_needed_and_no_more() -> None:
             np.testing.assert_allclose(widths, 1e-3, atol=1e-9)
         buffer.forget_before(times[-1])
         start += count
-        largest = max(largest, len(buffer._times))
+        largest = max(largest, len(buffer.all_times))
     assert len(buffer.times) <= 512 + 20_000
     assert largest < 100_000
 
@@ -170,7 +170,8 @@ def test_slopes_are_those_of_the_parabola() -> None:
 
 @pytest.mark.parametrize("has_velocity", [True, False])
 def test_extrapolation_goes_on_with_the_velocity_for_one_period_at_most(has_velocity: bool) -> None:
-    stream = JointStream(np.array([0, 1]), np.array([1, 2, 3, 4]), (True, False), 0, Health())
+    stream = JointStream(np.array([0, 1]), (True, False), 0, Health())
+    stream.targets = np.array([1, 2, 3, 4])
     samples = np.zeros((3, 5))
     samples[:, 0] = 0.054, 0.06, 0.55
     assert not stream.extrapolate(samples)

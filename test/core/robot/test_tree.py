@@ -44,7 +44,8 @@ def move_tree(tree: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray) -> 
         state = (0.0, 0.0, 0.0) if row[1] == FIXED else (q[index], v[index], a[index])
         body, pose, motion = BODY * index, poses + POSE * index, motions + MOTION * (index + 1)
         place_body(x, body, state[0], pose)
-        move_body(x, body, pose, motions + MOTION * (int(row[0]) + 1), *state[1:], True, motion)
+        parent = motions + MOTION * (int(row[0]) + 1)
+        move_body(x, body, pose, parent, state[1], state[2], True, motion)
     return x[poses:motions].reshape(count, POSE), x[motions:].reshape(count + 1, MOTION)[1:]
 
 
