@@ -1,5 +1,6 @@
 # make demo    watch a simulated PUMA 560 weigh what it picks up
 # make test    everything that has to pass: lint, types, tests
+# make test-all    the same with the long tests too: statistics of many runs, designs of motions, whole demos
 # make lint    lint and types only
 # make clean   remove the environment and all caches
 #
@@ -10,12 +11,15 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: demo test lint clean environment
+.PHONY: demo test test-all lint clean environment
 
 demo: environment
 	@.venv/bin/inertid demo
 
 test: lint
+	.venv/bin/python -m pytest -n 2 --dist loadfile -m "not long"
+
+test-all: lint
 	.venv/bin/python -m pytest -n 2 --dist loadfile
 
 lint: environment
