@@ -19,7 +19,7 @@ LAYERS = {
     "core": {"core"},
     "": set(),
     "text": {"core", "text"},
-    "files": {"", "bags", "core", "files", "replay", "text"},
+    "files": {"", "bags", "core", "files", "text"},
     "messages": {"core", "messages"},
     "bags": {"bags", "core", "messages"},
     "motions": {"core", "files", "motions"},
@@ -35,7 +35,7 @@ LIBRARIES = {
     "text": {"numpy"},
     "files": {"ament_index_python", "numpy", "pinocchio", "rosbags", "yaml"},
     "messages": {"numpy"},
-    "bags": {"numpy", "rosbags"} | {"backports", "compression", "lz4"},  # with which rosbags unpacks
+    "bags": {"numpy", "rosbags", "yaml"} | {"backports", "compression", "lz4"},  # with which rosbags unpacks
     "motions": {"numpy", "scipy", "pinocchio", "rosbags", "yaml"},
     "sim": {"numpy", "scipy", "pinocchio", "yaml"},
     "replay": {"numpy", "scipy", "pinocchio", "rosbags"},

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 from rosbags.interfaces import Connection
 from rosbags.rosbag2 import Reader
 from rosbags.rosbag2.storage_mcap import ChunkInfo, McapReader, decompress, msgsrc
@@ -45,6 +47,25 @@ def iterate_messages(
         return reader.messages(connections, first, last)
     wanted = {(connection.topic, connection.msgtype) for connection in connections}
     return chain.from_iterable(_read_storage(storage, wanted, first, last) for storage in storages)
+
+
+def glance(path: Path, topics: Iterable[str]) -> tuple[int, int, int] | None:
+    """What metadata.yaml says of a bag: time of the first message and after the last [ns], messages of some topics.
+
+    To open a database takes as long as half of reading it, for rosbags counts its messages. None if there is no such
+    file, or it does not say.
+    """
+    wanted = set(topics)
+    try:
+        content = yaml.safe_load((path / "metadata.yaml").read_text(encoding="utf-8"))["rosbag2_bagfile_information"]
+        start = int(content["starting_time"]["nanoseconds_since_epoch"])
+        counts = {
+            item["topic_metadata"]["name"]: item["message_count"] for item in content["topics_with_message_count"]
+        }
+        messages = sum(int(count) for name, count in counts.items() if name in wanted)
+        return (start, start + int(content["duration"]["nanoseconds"]) + 1, messages) if messages else None
+    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+        return None
 
 
 def _find_storages(reader: Reader) -> list[McapReader | Sqlite3Reader] | None:

@@ -54,7 +54,9 @@ class Layout:
         data = b"".join(messages)
         table = np.frombuffer(data, dtype=np.uint8).reshape(-1, size)
         fixed, mask = (np.frombuffer(bits.to_bytes(size, "little"), dtype=np.uint8) for bits in (self.fixed, self.mask))
-        return None if np.any((table ^ fixed) & mask) else np.frombuffer(data, dtype=self.dtype)
+        edges = np.flatnonzero(np.diff(mask != 0, prepend=False, append=False)).reshape(-1, 2).tolist()
+        is_alike = all(bool((table[:, start:stop] == fixed[start:stop]).all()) for start, stop in edges)
+        return np.frombuffer(data, dtype=self.dtype) if is_alike else None
 
 
 class LayoutReader:

@@ -69,13 +69,15 @@ class Recorder:
         """Take what came out, at least one sample, and for the same samples what the URDF predicts."""
         times = self.axis.place(output.stamps)
         usable = None if output.usable.all() else output.usable
-        residual = output.residual if usable is None else np.where(usable, output.residual, 0.0)
+        residual = output.residual
+        if usable is not None:
+            residual = np.where(usable, residual, 0.0)
         parts = [output.measured, output.predicted, residual]
         if by_urdf is not None and self._urdf is not None:
             parts.append(by_urdf.predicted)
-            self._urdf.take(by_urdf, usable)
+            self._urdf.take(by_urdf, by_urdf.residual, usable)
         self._envelope.take(times, *parts)
-        self._online.take(output, usable)
+        self._online.take(output, residual, usable)
         self._histogram.take(residual)
         self._spectrum.take(times, residual)
         for event in output.events:

@@ -111,9 +111,9 @@ class PredictionSums:
         """Start with nothing."""
         self._rows, self._samples = ResidualSums(channels), ResidualSums(channels)
 
-    def take(self, output: Output, usable: BoolArray | None) -> None:
-        """Take what came out of the chain; `usable` (N, C) is None where all of it is."""
-        self._samples.take(output.measured, output.measured - output.predicted, usable)
+    def take(self, output: Output, residual: FloatArray, usable: BoolArray | None) -> None:
+        """Take what came out of the chain and its residual (N, C); `usable` (N, C) is None where all of it is."""
+        self._samples.take(output.measured, residual, usable)
         rows: RowOutput = output.rows
         if len(rows.stamps):
             self._rows.take(rows.measured, rows.measured - rows.predicted, rows.usable)

@@ -10,7 +10,8 @@ from rosbags.rosbag2 import CompressionMode, Reader, StoragePlugin
 from rosbags.rosbag2.storage_mcap import McapReader
 from support.bags import find_storage, puma_messages, write_bag
 
-from inertid_ros.bags.bulk import Message, _read_storage, iterate_messages
+from inertid_ros.bags.bag import Bag
+from inertid_ros.bags.bulk import Message, _read_storage, glance, iterate_messages
 
 TOPICS = ("/joint_states", "/wrench")
 
@@ -58,6 +59,17 @@ def test_all_messages_come_in_their_order(tmp_path: Path, storage: StoragePlugin
         assert_same(*read_both(path, *span))
     if compression is CompressionMode.NONE:
         assert_same(*read_both(find_storage(path)))
+
+
+@pytest.mark.parametrize("storage", list(StoragePlugin))
+def test_a_glance_tells_what_opening_tells(tmp_path: Path, storage: StoragePlugin) -> None:
+    path = write_bag(tmp_path / "bag", puma_messages(2.0), storage)
+    with Bag(path) as opened:
+        assert glance(path, TOPICS) == (opened.start, opened.end, opened.count(TOPICS))
+    assert glance(path, ["/nothing"]) is None
+    (path / "metadata.yaml").write_text("rosbag2_bagfile_information: {duration: short}")
+    assert glance(path, TOPICS) is None
+    assert glance(find_storage(path), TOPICS) is None
 
 
 def test_chunks_that_overlap_are_merged(bag: Path) -> None:
