@@ -184,11 +184,9 @@ class ReweightedEstimator:
         weights = 1.0 / np.sqrt(known * correlations)
         channels = [self._channel(k) for k in range(len(self._used))]
         size = len(self.values)
-        rows = [self._prior.matrix] + [
-            weight * embed(channel.matrix, used, size)
-            for weight, channel, used in zip(weights, channels, self._used, strict=True)
-        ]
-        total = SquareRootInformation.from_rows(np.concatenate(rows))
+        total = self._prior.copy()
+        for weight, channel, used in zip(weights, channels, self._used, strict=True):
+            total.fold_in(weight * embed(channel.matrix, used, size))
         values = total.solve()
         inverse = total.inverse_factor()
         left, freedom = np.empty((2, len(weights)))

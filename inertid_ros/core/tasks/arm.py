@@ -47,6 +47,8 @@ _EXACT = 1e-6
 """Standard deviation of an arm whose covariance is not known, as a part of what an arm of its size can have."""
 _WINDOW = 100
 """Rows (2 s of motion) over which a change of the load is tested."""
+_ESTABLISHED = 3
+"""Windows that a load must be known from before a change is looked for: the first ones of a motion excite too little."""
 _CHANGED = 60.0
 """Likelihood ratio (chi-square) beyond which a load has changed: ten parameters reach 30 in one of a thousand windows
 by noise, and real arms twice that by what their friction does."""
@@ -276,12 +278,12 @@ class PayloadTask(ArmTask):
         self._rows_in_window = 0
         recent, kept = self._recent, self._before_window
         self._recent, self._before_window = recent.like(), self.estimator.solve()
-        if kept is None:
+        if kept is None or kept.rows.max() < _ESTABLISHED * _WINDOW:
             return Decision(False)
         other = recent.solve()
         leaves, would_leave = recent.misfit(kept.values, kept), recent.misfit(other.values, kept)
         masses = kept.values[-LOAD], other.values[-LOAD]
-        variances = [solution.information.covariance()[-LOAD, -LOAD] for solution in (kept, other)]
+        variances = [solution.covariance()[-LOAD, -LOAD] for solution in (kept, other)]
         is_other = abs(masses[1] - masses[0]) > _DIFFERENT * float(np.sqrt(sum(variances)))
         if not is_other or leaves - would_leave < _CHANGED or leaves < _WORSE * would_leave:
             return Decision(False)
