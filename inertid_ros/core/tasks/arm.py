@@ -48,7 +48,7 @@ _EXACT = 1e-6
 _WINDOW = 100
 """Rows (2 s of motion) over which a change of the load is tested."""
 _ESTABLISHED = 3
-"""Windows that a load must be known from before a change is looked for: the first ones of a motion excite too little."""
+"""Windows that a load must be known from before a change is looked for: the first ones of a motion tell too little."""
 _CHANGED = 60.0
 """Likelihood ratio (chi-square) beyond which a load has changed: ten parameters reach 30 in one of a thousand windows
 by noise, and real arms twice that by what their friction does."""
