@@ -124,7 +124,7 @@ def list_fit(fit: Fit) -> dict[str, Any]:
 
 
 def name_links(model: LinkModel, full: FloatArray) -> dict[str, dict[str, float]]:
-    """The ten parameters of each link, of the full set (F,)."""
+    """The ten parameters of each link, of the standard parameters (F,)."""
     rows = full[model.unknowns.inertial].reshape(-1, len(PARAMETER_NAMES)).tolist()
     return {
         link: dict(zip(PARAMETER_NAMES, row, strict=True)) for link, row in zip(model.arm.link_names, rows, strict=True)
@@ -132,7 +132,7 @@ def name_links(model: LinkModel, full: FloatArray) -> dict[str, dict[str, float]
 
 
 def name_drives(model: LinkModel, full: FloatArray) -> dict[str, dict[str, float]]:
-    """What was identified of each joint besides, of the full set (F,)."""
+    """What was identified of each joint besides, of the standard parameters (F,)."""
     parts = {kind: full[getattr(model.unknowns, kind)].tolist() for kind in DRIVES}
     return {
         joint: {kind: values[index] for kind, values in parts.items() if values}

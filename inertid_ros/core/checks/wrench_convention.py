@@ -14,10 +14,15 @@ from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.records import FloatArray
 
 _ENOUGH_TURN = 2.0
+"""Standard deviation [m/s²] that the proper acceleration must have in two directions: gravity that turns by 12°."""
 _LIGHT = 0.3
+"""Mass [kg] below which what follows gravity is no load: the sensor is bare, or the driver subtracts the load."""
 _ENOUGH_ROWS = 8.0
+"""Distinct rows before anything is judged: twice or three times the poses that mass, rotation and bias need."""
 _DIFFERENT = 0.3
+"""Change of the proper acceleration [m/s²] that makes a row distinct: gravity that turns by 2°."""
 _SMALL_MOMENT = 0.05
+"""Standard deviation [Nm] of moments that say nothing of their axes: a light load close to the sensor."""
 _MIRRORS = ((1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (1.0, -1.0, 1.0), (1.0, 1.0, -1.0))
 
 

@@ -44,16 +44,17 @@ from inertid_ros.core.static.baseline import StaticWrench
 INTERVALS_PER_SOLUTION = 25
 """Once in so many decision intervals (0.5 s) the unknowns are solved for: predictions need no more."""
 _EXACT = 1e-6
-"""Standard deviation of an arm whose covariance is not known, as a part of what an arm of its size can have."""
+"""Standard deviation of an arm whose covariance is not known, as a part of what an arm of its size can have: as good
+as exact, and far from rounding."""
 _WINDOW = 100
-"""Rows (2 s of motion) over which a change of the load is tested."""
+"""Rows (2 s of motion) over which a change of the load is tested: gravity shows in less."""
 _CHANGED = 60.0
 """Likelihood ratio (chi-square) beyond which a load has changed: ten parameters reach 30 in one of a thousand windows
 by noise, and real arms twice that by what their friction does."""
 _WORSE = 2.0
 """The load before must leave so many times what another one leaves; model errors leave as much of both."""
 _DIFFERENT = 5.0
-"""Standard deviations by which the masses before and after must differ."""
+"""Standard deviations by which the masses before and after must differ: friction makes rows less than independent."""
 _NO_MASS = 0.1
 """Masses down to this [kg] below zero are within what any arm's friction can do."""
 
