@@ -37,7 +37,7 @@ of mass, in the axes of the frame.""",
     "tool": "What is mounted on the sensor when nothing is gripped. load.tool_file may name this file.",
     "links": """\
 The arm. 'parameters' are physically consistent links, as near to the URDF's as the data allow. 'base_parameters' are
-the combinations that the data determine, each named by the parameter that stands for it. load.arm_file may name this
+the combinations that the data determine, each named by the parameter that represents it. load.arm_file may name this
 file.""",
     "paste": """\
 The feasible body for other software, in the sensor frame. UR and Franka expect the frame of the flange: where that is

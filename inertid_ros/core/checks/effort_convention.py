@@ -102,7 +102,7 @@ def _judge(slope: float, correlation: float, listed: str) -> tuple[Finding, ...]
             Finding(
                 "warning",
                 "effort_unit",
-                f"the effort follows gravity, but is far from as large {listed}: it looks like a current or a torque "
+                f"the effort follows gravity, but its magnitude is wrong {listed}: it looks like a current or a torque "
                 "before the gear; set links.effort_unit to ampere with links.torque_constants, or correct the driver",
             ),
         )

@@ -1,4 +1,4 @@
-"""Is the wrench what it is said to be? Told from how the measured force follows gravity.
+"""Is the wrench what it is said to be? Judged by how the measured force follows gravity.
 
 For a load of mass m in the right frame, f = m a + b with a the acceleration less gravity, whatever the bias. With
 H = sum (a - mean)(f - mean)^T and C = sum (a - mean)(a - mean)^T, the best multiple of the identity leaves
@@ -193,11 +193,11 @@ _NO_FRAME = Finding(
     "error",
     "frame_unclear",
     "the force does not follow gravity in any orientation of the sensor frame: something touches the load, or joint "
-    "states and wrench do not belong together (other robot, other clock, wrong units)",
+    "states and wrench are inconsistent (another robot, another clock, wrong units)",
 )
 _HANDEDNESS = Finding(
     "error",
     "moments_mirrored",
-    "forces follow gravity and moments do not belong to them: the moment axes have another handedness, order or unit "
-    "than the force axes",
+    "forces follow gravity, but the moments are inconsistent with them: the moment axes have another handedness, order "
+    "or unit than the force axes",
 )

@@ -6,7 +6,7 @@ slowly. Each row is compared with what is expected of it before it is believed:
 - tracking: the row fits, and is folded in.
 - testing: it does not. The filters are restarted, and rows go to three change hypotheses: the load before this one (a
   gripper that has let go), another load with the same bias, and another bias with the same load. After 0.4 s the first
-  that fits is accepted; the last only if gravity has turned enough to tell. No load weighs less than nothing.
+  that fits is accepted; the last only if gravity has turned enough to distinguish. No load has a negative mass.
 - contact: none fits. Hypotheses are tested again every 0.4 s. As soon as the old load explains the wrench again,
   tracking goes on as before: nothing was forgotten.
 """

@@ -152,7 +152,7 @@ def find_slopes(times: FloatArray, positions: FloatArray) -> FloatArray:
 
 
 class VelocityCheck:
-    """Are the measured velocities velocities? Told in chunks, by comparing their integral with the change of position.
+    """Are measured velocities velocities? Judged in chunks, by comparing their integral with the change of position.
 
     Attributes:
         trusted: whether they are; once velocities contradict the positions they are not trusted any more.

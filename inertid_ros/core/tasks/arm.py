@@ -303,8 +303,8 @@ class PayloadTask(ArmTask):
         mass, deviation = float(values[0]), float(np.sqrt(covariance[0, 0]))
         if mass < -max(_NO_MASS, _DIFFERENT * deviation) and not found:
             message = (
-                f"the mass is {mass:.3f} kg, less than nothing: the arm of load.arm_file carried more than this one "
-                "does, or the efforts are not those of the same arm"
+                f"the mass is negative ({mass:.3f} kg): the arm of load.arm_file carried more than this one does, or "
+                "the efforts are not those of the same arm"
             )
             found = (Finding("error", "negative_mass", message),)
         return judge_load(replace(whole, values=values, covariance=covariance), self.frame, found)
