@@ -59,7 +59,7 @@ def constants_page() -> str:
 
 
 def _read_constants(path: Path, file: str) -> Iterator[Constant]:
-    body: list[ast.stmt | None] = [*ast.parse(path.read_text(encoding="utf-8")).body, None]
+    body: list[ast.stmt | None] = [*ast.parse(path.read_bytes()).body, None]
     for node, following in pairwise(body):
         if not isinstance(node, ast.Assign) or not _is_tuned(node.value):
             continue

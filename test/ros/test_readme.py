@@ -69,7 +69,10 @@ def test_parameters_have_the_defaults_they_are_said_to_have() -> None:
 
 def test_commands_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"^make (\w+)", README, re.MULTILINE):
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    targets = set(re.findall(r"\bmake ((?:demo|lint|test)[\w-]*)", README + contributing))
+    assert {"demo", "test", "test-all"} <= targets
+    for target in targets:
         assert f"\n{target}:" in makefile
     commands = next(action for action in make_parser()._actions if action.dest == "command").choices
     assert commands is not None
