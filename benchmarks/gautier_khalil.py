@@ -161,18 +161,18 @@ def make_page(runs: int) -> str:
 
 _PAGE = """# The energy model
 
-Gautier and Khalil's form of the link equations: over a window, the work put in is the energy gained and lost.
+Gautier and Khalil's form of the link equations: over a window, the work done equals the energy gained and dissipated.
 
     Σ ∫ τᵢ dqᵢ  =  H(t2) − H(t1) + Σ ∫ (viscousᵢ vᵢ + coulombᵢ s(vᵢ) + offsetᵢ) dqᵢ
 
-H is linear in the inertial parameters and in the rotor inertias (`inertid_ros/core/rows/energy.py`). It needs no
-acceleration, but velocities enter squared, and one number is left of all joints: it tells less than the torques do, and
-its use is friction and a cross-check. On the direct drive arm it has rank 14 on the 1986 paper's three moves, whose
-velocities are proportional, and 15 on motions of many frequencies, as many as the torques have.
+H is linear in the inertial parameters and in the rotor inertias (`inertid_ros/core/rows/energy.py`). The equation needs
+no acceleration, but velocities enter squared, and all joints are reduced to one number: it carries less information
+than the torques do, and is useful for friction and as a cross-check. On the direct drive arm it has rank 14 on the 1986
+paper's three moves, whose velocities are proportional, and 15 on motions of many frequencies, the same as the torques.
 
-The cross-check (`inertid_ros/core/energy_check.py`) compares work and prediction window by window, with what the noise
-of efforts and velocities and the covariance of the parameters let expect. What a fit of torques hides shows here: an
-effort with a wrong scale, one that is stamped late, friction that is not modelled, joints that are mixed up.
+The cross-check (`inertid_ros/core/checks/energy_balance.py`) compares work and prediction window by window, in relation
+to what the noise of efforts and velocities and the covariance of the parameters would explain. What a fit of torques
+hides shows here: an effort with a wrong scale or a late stamp, unmodelled friction, joints that are mixed up.
 
 ## Their example
 

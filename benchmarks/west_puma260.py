@@ -204,17 +204,18 @@ def make_page(runs: int) -> str:
 
 _PAGE = """# Static base reactions
 
-An arm at rest on a force/torque sensor under its base tells, pose by pose, where its masses are: all that gravity
-acts upon, for any URDF, without moving fast and without knowing the joint torques (West et al. 1989).
+An arm at rest on a force/torque sensor under its base reveals, pose by pose, where its masses are: everything that
+gravity acts upon, for any URDF, without fast motion and without joint torques (West et al. 1989).
 
     inertid reactions level_bag tilted_bag --urdf my_arm.urdf --gravity-from-force
 
-finds the poses at rest in bags of `joint_states` and `base_wrench`, prints what they tell alone and what only in
-combinations, each with its standard deviation, the condition number, and the pose to add. The orientation of the base
-is the parameter `gravity`, or is given with `--gravity`, one for each bag, or is told from the measured force
-(`--gravity-from-force`), which must have no offset then. With a known orientation the sensor's offset is estimated as
-far as it can be: one orientation cannot tell it from the weight of the base, two leave one combination, three tell it
-all. What cannot be told apart shows as a combination. `--no-offset` says that the sensor has none.
+finds the poses at rest in bags of `joint_states` and `base_wrench`, and prints what is identifiable alone and what only
+in combinations, each with its standard deviation, the condition number and the pose to add. The orientation of the base
+is the parameter `gravity`, or is given with `--gravity`, one for each bag, or follows from the measured force
+(`--gravity-from-force`), which must then have no offset. With a known orientation the sensor's offset is estimated as
+far as possible: with one orientation it cannot be separated from the weight of the base, two leave one combination,
+three determine all of it. What cannot be separated shows as a combination. `--no-offset` declares that the sensor has
+none.
 
 ## Their experiment
 

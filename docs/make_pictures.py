@@ -13,8 +13,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from inertid_ros.core.load_chain import LoadChain, LoadEstimate
 
+from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.estimation.estimate import LoadEstimate
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings, Settings
@@ -37,16 +38,18 @@ def run() -> tuple[list[LoadEstimate], FloatArray, FloatArray, FloatArray, Float
     motion = Sequence([Hold(move.at(np.zeros(1)).positions[0], 2.0), Repeat(there_and_back(move, 0.5))])
     sensors = paper_puma_sensors(1)
     simulator = Simulator(urdf, "ft_sensor", motion, sensors, [(ATTACH, truth), (RELEASE, None)], seed=1)
-    chain = LoadChain(Robot.from_urdf(urdf), Settings(load=LoadSettings(sensor_frame="ft_sensor")))
+    chain = Chain(Robot.from_urdf(urdf), Settings(load=LoadSettings(sensor_frame="ft_sensor")), Target.LOAD)
     estimates, stamps, predicted, residual = [], [], [], []
     for start in np.arange(0.0, END, STEP).tolist():
-        chain.push_joints(simulator.joints(start, start + STEP))
-        chain.push_wrenches(simulator.wrenches(start, start + STEP))
-        output = chain.process()
+        chain.push(simulator.joints(start, start + STEP))
+        chain.push(simulator.wrenches(start, start + STEP))
+        output, estimate = chain.process(), chain.estimate()
+        assert output is not None
+        assert isinstance(estimate, LoadEstimate)
         stamps.append(output.stamps)
         predicted.append(output.predicted)
         residual.append(output.residual)
-        estimates.append(chain.estimate())
+        estimates.append(estimate)
     times = (np.concatenate(stamps) - stamps[0][0]) * 1e-9
     prediction = np.concatenate(predicted)
     return estimates, truth, times, prediction + np.concatenate(residual), prediction
@@ -84,7 +87,7 @@ def _draw_parameter(
     axis: Any, estimates: list[LoadEstimate], moments: FloatArray, truth: FloatArray, index: int
 ) -> None:
     shown = np.array([estimate.states[index] != "not excited yet" for estimate in estimates])
-    values = np.where(shown, [estimate.parameters[index] for estimate in estimates], np.nan)
+    values = np.where(shown, [estimate.values[index] for estimate in estimates], np.nan)
     bands = 1.96 * np.sqrt([estimate.covariance[index, index] for estimate in estimates])
     axis.step(moments, truth, where="post", color="black", linewidth=1.0, linestyle="--", label="truth")
     axis.plot(moments, values, color="tab:blue", label="estimate")

@@ -28,7 +28,7 @@ from inertid_ros.core.tasks.arm import ArmTask, PayloadTask, make_links_task
 from inertid_ros.core.tasks.wrist import WristLoadTask
 
 _EFFORT_WAIT = 100
-"""So many messages without effort before that is called an error."""
+"""Messages without effort before that is an error: another publisher of the same topic may have them."""
 
 
 class Target(Name):

@@ -55,7 +55,7 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "stamps jumped ahead by more than ten seconds; samples are left out until three in a row agree",
         "look at the clock that stamps the messages",
     ),
-    "time_reset": ("info", "time started anew (bag loop, simulation reset); filters were restarted", "nothing"),
+    "time_reset": ("info", "time was reset (bag loop, simulation reset); filters were restarted", "nothing"),
     "gap": (
         "warning",
         "no sample for more than 0.15 s; filters were restarted",
@@ -136,11 +136,11 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class HealthItem:
-    """One kind of trouble with one input.
+    """One health issue of one input.
 
     Attributes:
         source: "joint_states", "effort", "wrench" or "base_wrench".
-        code: short name of the trouble.
+        code: short name of the issue.
         level: how bad it is.
         count: how often it happened.
         first_stamp, last_stamp: first and last time, nanoseconds of the data's own clock.
@@ -168,7 +168,7 @@ class Health:
         self._items: dict[tuple[str, str], list[int | str]] = {}
 
     def report(self, source: str, code: str, stamp: int, detail: str = "", count: int = 1) -> None:
-        """Count one kind of trouble; the code must be one of the catalogue."""
+        """Count a health issue; the code must be one of the catalogue."""
         entry = self._items.get((source, code))
         if entry is None:
             if code not in _CATALOGUE:
@@ -180,7 +180,7 @@ class Health:
         entry[3] = detail
 
     def clear(self, source: str, code: str) -> None:
-        """Forget one kind of trouble, because it is over."""
+        """Forget a health issue that is over."""
         self._items.pop((source, code), None)
 
     def items(self) -> tuple[HealthItem, ...]:

@@ -47,11 +47,11 @@ class FileAccessError(InertidError):
 
 
 class NotIdentifiedError(InertidError):
-    """Something was asked for that the data has not told yet."""
+    """Something was asked for that has not been identified yet."""
 
 
 class RankError(InertidError):
-    """What is identifiable cannot be told clearly from what is not."""
+    """The numerical rank is ambiguous: what is identifiable does not separate clearly from what is not."""
 
     def __init__(self, by_qr: int, by_svd: int, singular_value: float) -> None:
         """Give both ranks, and the singular value that one counts and the other does not."""

@@ -58,7 +58,7 @@ class SavedLinks:
     urdf_fit: dict[str, float]
 
     def make_model(self, robot: Robot, settings: Settings) -> LinkModel:
-        """Set up the arm anew, for the same URDF and the same settings.
+        """Set up the arm again, for the same URDF and the same settings.
 
         Args:
             robot: the robot; what it says of masses does not matter.

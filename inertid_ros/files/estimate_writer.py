@@ -37,7 +37,7 @@ of mass, in the axes of the frame.""",
     "tool": "What is mounted on the sensor when nothing is gripped. load.tool_file may name this file.",
     "links": """\
 The arm. 'parameters' are physically consistent links, as near to the URDF's as the data allow. 'base_parameters' are
-the combinations that the data determine, each named by the parameter that stands for it. load.arm_file may name this
+the combinations that the data determine, each named by the parameter that represents it. load.arm_file may name this
 file.""",
     "paste": """\
 The feasible body for other software, in the sensor frame. UR and Franka expect the frame of the flange: where that is
@@ -124,7 +124,7 @@ def list_fit(fit: Fit) -> dict[str, Any]:
 
 
 def name_links(model: LinkModel, full: FloatArray) -> dict[str, dict[str, float]]:
-    """The ten parameters of each link, of the full set (F,)."""
+    """The ten parameters of each link, of the standard parameters (F,)."""
     rows = full[model.unknowns.inertial].reshape(-1, len(PARAMETER_NAMES)).tolist()
     return {
         link: dict(zip(PARAMETER_NAMES, row, strict=True)) for link, row in zip(model.arm.link_names, rows, strict=True)
@@ -132,7 +132,7 @@ def name_links(model: LinkModel, full: FloatArray) -> dict[str, dict[str, float]
 
 
 def name_drives(model: LinkModel, full: FloatArray) -> dict[str, dict[str, float]]:
-    """What was identified of each joint besides, of the full set (F,)."""
+    """What was identified of each joint besides, of the standard parameters (F,)."""
     parts = {kind: full[getattr(model.unknowns, kind)].tolist() for kind in DRIVES}
     return {
         joint: {kind: values[index] for kind, values in parts.items() if values}

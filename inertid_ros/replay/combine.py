@@ -37,10 +37,10 @@ class Recorded(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """What several recordings tell together.
+    """The sum of several recordings.
 
     Attributes:
-        load, links: of each, None if no recording tells anything of it.
+        load, links: of each, None if no recording has information on it.
         trouble: where recordings contradict each other or do not belong together, a line each.
     """
 
@@ -50,7 +50,7 @@ class Sum(NamedTuple):
 
 
 def combine(recordings: Sequence[Recorded]) -> Sum:
-    """Add up what recordings tell of load and links."""
+    """Add up the information of recordings on load and links."""
     loads = [item.traces.load.estimate for item in recordings if item.traces.load is not None]
     arms = [item.traces.links for item in recordings if item.traces.links is not None]
     load = combine_loads(loads) if loads else None
@@ -65,7 +65,7 @@ def combine(recordings: Sequence[Recorded]) -> Sum:
 
 
 def _combine_arms(traces: Sequence[LinkTrace]) -> LinkTrace:
-    """Add up what several recordings of one arm tell: the information of each channel.
+    """Add up the information of several recordings of one arm, channel by channel.
 
     Raises:
         RecordingError: if they are not of the same joints.

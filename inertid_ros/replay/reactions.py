@@ -1,4 +1,4 @@
-"""Static base reactions from bags: poses at rest, what they tell, and which pose to add."""
+"""Static base reactions from bags: poses at rest, what they determine, and which pose to add."""
 
 from __future__ import annotations
 

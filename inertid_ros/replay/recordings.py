@@ -1,4 +1,4 @@
-"""Many bags: which belong together, each on its own in a process, and what they tell together."""
+"""Many bags: which belong together, each on its own in a process, and their sum."""
 
 from __future__ import annotations
 

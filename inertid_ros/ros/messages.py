@@ -50,7 +50,7 @@ def inertia_is_known(body: RigidBodyEstimate) -> bool:
     """Tell whether the inertia about the centre of mass is known as a whole.
 
     The parameters' own states are about the origin of the frame, far from which the mass alone makes most of the
-    inertia: they cannot tell.
+    inertia: they say little about it.
     """
     if body.inertia_std is None or body.principal_moments is None:
         return False
@@ -108,7 +108,7 @@ def _is_excited(estimate: LoadEstimate) -> BoolArray:
 def links_message(estimate: LinksEstimate, full: FloatArray) -> Float64MultiArray:
     """Return the ten parameters of each of n links, 10 n x 1, of the feasible completion (F,).
 
-    One dimension is labelled with their names, the other with what the data tell of each: the state of one that is
+    One dimension is labelled with their names, the other with what the data determine of each: the state of one that is
     identifiable alone, `only in combinations`, or `not identifiable`. Of the latter two it is the value nearest to the
     URDF's.
     """
@@ -131,7 +131,7 @@ def base_covariance_message(estimate: LinksEstimate) -> Float64MultiArray:
 
 
 def _describe_standing(model: LinkModel, states: Sequence[str]) -> list[str]:
-    """Say of each standard parameter (F,) what the data tell of it: the state of its base parameter, or why none."""
+    """Say what the data determine of each standard parameter (F,): the state of its base parameter, or why none."""
     standing = [ABSENT] * len(model.unknowns.names)
     for index in model.base.combined.tolist():
         standing[index] = COMBINED

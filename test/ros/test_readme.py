@@ -69,7 +69,10 @@ def test_parameters_have_the_defaults_they_are_said_to_have() -> None:
 
 def test_commands_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"^make (\w+)", README, re.MULTILINE):
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    targets = set(re.findall(r"\bmake ((?:demo|lint|test)[\w-]*)", README + contributing))
+    assert {"demo", "test", "test-all"} <= targets
+    for target in targets:
         assert f"\n{target}:" in makefile
     commands = next(action for action in make_parser()._actions if action.dest == "command").choices
     assert commands is not None
@@ -79,20 +82,43 @@ def test_commands_exist() -> None:
         assert (ROOT / "launch" / launch_file).is_file()
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        "docs/how_it_works.md",
-        "docs/identifiability.md",
-        "docs/links.md",
-        "docs/paper_experiments.md",
-        "docs/parameters.md",
-    ],
+PAGES = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")),
 )
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_linked_and_named_files_exist(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#]+)\)", text):
-        assert ((ROOT / page).parent / target).exists(), target
-    for name in re.findall(r"`(core/\w+\.py)`", text):
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+        assert target.startswith("https://") or ((ROOT / page).parent / target).exists(), target
+    folders = "|".join(sorted(path.name for path in (ROOT / "inertid_ros").iterdir() if path.is_dir()))
+    for name in re.findall(rf"`(?:inertid_ros/)?((?:{folders})/[\w/]+\.py)`", text):
         assert (ROOT / "inertid_ros" / name).is_file(), name
+
+
+def test_linked_headings_exist() -> None:
+    """A heading is linked in lower case, with hyphens for spaces and without punctuation."""
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", text):
+            path = (ROOT / page).parent / target if target else ROOT / page
+            headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+            slugs = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert anchor in slugs, f"{page} links {target}#{anchor}"
+
+
+def test_the_architecture_names_every_folder() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `([\w/]+)` \|", text, re.MULTILINE))
+    package = ROOT / "inertid_ros"
+    there = {path.parent.relative_to(package).as_posix() for path in package.rglob("__init__.py")} - {"."}
+    assert named == there
+
+
+@pytest.mark.parametrize("page", ["architecture", "glossary", "constants", "how_it_works", "parameters"])
+def test_the_readme_links_the_documentation(page: str) -> None:
+    assert f"(docs/{page}.md)" in README

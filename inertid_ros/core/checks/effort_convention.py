@@ -17,13 +17,19 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.arm import ArmModel
 
 _SPREAD = 0.5
-"""Gravity of a joint must vary by at least so much [Nm or N], and by a twentieth of the largest, to be judged by."""
+"""Standard deviation [Nm or N] that gravity must have at a joint for it to be judged, and a twentieth of the largest:
+friction hides less."""
 _ROWS = 100
+"""Rows (2 s) of a joint before it is judged: fewer hardly cover a change of pose."""
 _NONE = 0.25
+"""Multiple of the URDF's gravity below which an effort contains none of it: no CAD model is four times too heavy."""
 _LEAST, _MOST = 0.25, 4.0
-"""CAD models are wrong by half or twice, units by ten or a hundred times."""
+"""Multiples of the URDF's gravity outside which the unit is wrong: CAD models are wrong by half or twice, units by ten
+or a hundred times."""
 _FOLLOWS = 0.8
+"""Correlation with gravity from which even a small effort follows it: a unit is wrong then, and nothing compensated."""
 _FOLLOWS_ROUGHLY = 0.5
+"""Correlation with gravity from which sign and unit are judged: friction and inertia may make up the rest."""
 
 
 @compiled
@@ -96,7 +102,7 @@ def _judge(slope: float, correlation: float, listed: str) -> tuple[Finding, ...]
             Finding(
                 "warning",
                 "effort_unit",
-                f"the effort follows gravity, but is far from as large {listed}: it looks like a current or a torque "
+                f"the effort follows gravity, but its magnitude is wrong {listed}: it looks like a current or a torque "
                 "before the gear; set links.effort_unit to ampere with links.torque_constants, or correct the driver",
             ),
         )

@@ -1,4 +1,4 @@
-"""Is the wrench what it is said to be? Told from how the measured force follows gravity.
+"""Is the wrench what it is said to be? Judged by how the measured force follows gravity.
 
 For a load of mass m in the right frame, f = m a + b with a the acceleration less gravity, whatever the bias. With
 H = sum (a - mean)(f - mean)^T and C = sum (a - mean)(a - mean)^T, the best multiple of the identity leaves
@@ -14,10 +14,15 @@ from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.records import FloatArray
 
 _ENOUGH_TURN = 2.0
+"""Standard deviation [m/s²] that the proper acceleration must have in two directions: gravity that turns by 12°."""
 _LIGHT = 0.3
+"""Mass [kg] below which what follows gravity is no load: the sensor is bare, or the driver subtracts the load."""
 _ENOUGH_ROWS = 8.0
+"""Distinct rows before anything is judged: twice or three times the poses that mass, rotation and bias need."""
 _DIFFERENT = 0.3
+"""Change of the proper acceleration [m/s²] that makes a row distinct: gravity that turns by 2°."""
 _SMALL_MOMENT = 0.05
+"""Standard deviation [Nm] of moments that say nothing of their axes: a light load close to the sensor."""
 _MIRRORS = ((1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (1.0, -1.0, 1.0), (1.0, 1.0, -1.0))
 
 
@@ -188,11 +193,11 @@ _NO_FRAME = Finding(
     "error",
     "frame_unclear",
     "the force does not follow gravity in any orientation of the sensor frame: something touches the load, or joint "
-    "states and wrench do not belong together (other robot, other clock, wrong units)",
+    "states and wrench are inconsistent (another robot, another clock, wrong units)",
 )
 _HANDEDNESS = Finding(
     "error",
     "moments_mirrored",
-    "forces follow gravity and moments do not belong to them: the moment axes have another handedness, order or unit "
-    "than the force axes",
+    "forces follow gravity, but the moments are inconsistent with them: the moment axes have another handedness, order "
+    "or unit than the force axes",
 )

@@ -14,7 +14,7 @@ from inertid_ros.core.records import FloatArray
 
 
 class WrenchSign:
-    """The configured sign, or the one that gravity tells.
+    """The configured sign, or the one that follows from gravity.
 
     Attributes:
         sign: which wrench the driver publishes; None while no mass was ever beyond doubt.

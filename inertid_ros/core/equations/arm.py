@@ -16,7 +16,7 @@ from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.tree import FIXED, pack_tree
 
 _PROBES = 20
-"""Random states at which an entry must be zero to count as zero always."""
+"""Random states at which an entry must be zero to count as zero always: one would do, but for accidents."""
 _ZERO = 1e-12
 """Part of the largest entry below which one is zero; rounding leaves 1e-16."""
 
@@ -44,13 +44,13 @@ def make_arm_equation(
     coulomb_velocity: float,
     payload: Payload | None = None,
 ) -> Equation:
-    """Make the equation of some of the full set of unknowns.
+    """Make the equation of some of the standard parameters.
 
     Args:
         arm: the arm.
         source: what is measured.
-        unknowns: the full set.
-        chosen: (U,) ascending, indices of those wanted in the full set.
+        unknowns: all standard parameters.
+        chosen: (U,) ascending, indices of those wanted among them.
         base_pose: of the base sensor in the root frame.
         coulomb_velocity: below this velocity Coulomb friction is proportional to it.
         payload: a load whose ten parameters are unknowns after those chosen.

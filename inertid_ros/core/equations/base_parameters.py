@@ -1,4 +1,4 @@
-"""Base parameters: what a regressor can tell of the parameters it multiplies, alone or in combinations.
+"""Base parameters: what a regressor determines of the parameters it multiplies, alone or in combinations.
 
 The columns of a regressor W are taken one after the other. A column that those kept before it do not span is kept, and
 its parameter stands for a base parameter; one that they span, w_d = Σ_b C_bd w_b, adds its own parameter to theirs:
@@ -19,7 +19,7 @@ from inertid_ros.core.errors import RankError
 from inertid_ros.core.records import FloatArray, IntArray
 
 DEPENDENT = 1e-5
-"""A column is spanned by others if no more than this part of it stands out of them. Rounding leaves less than 1e-11;
+"""A column is spanned by others if no more than this part of it is orthogonal to them. Rounding leaves less than 1e-11;
 of a column that really is one of its own, more than 1e-3 stood out in all arms and 300 random trees."""
 ZERO = 1e-12
 """A column is zero if it is shorter than this part of the longest one. Rounding leaves 1e-16."""

@@ -1,4 +1,4 @@
-"""Which link parameters of an arm can be identified at all: a matter of its kinematics, told before any motion.
+"""Which link parameters of an arm can be identified at all: a matter of its kinematics, known before any motion.
 
 Joint states are drawn at random, with accelerations, since a sum of independent random states excites all that a smooth
 motion of any length could.
@@ -77,7 +77,7 @@ def order_of_links(links: int) -> IntArray:
 def square_up(model: pin.Model) -> pin.Model:
     """Return the model with right angles made exact that the URDF gives with few digits.
 
-    An axis that is 4e-6 rad off the vertical makes parameters identifiable in theory that no motion will ever tell.
+    An axis that is 4e-6 rad off the vertical makes parameters identifiable in theory that no motion will ever excite.
     """
     squared = pin.Model(model)
     for index in range(1, model.njoints):

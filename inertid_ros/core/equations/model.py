@@ -21,8 +21,11 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 
 _GRAVITY = 9.81
+"""Gravity [m/s²] with which the largest moment of an arm is estimated for the prior, however the arm is mounted."""
 _SMALLEST_MASS = 1.0
+"""Mass [kg] that an arm is taken to have at least: many URDFs have no masses, and a prior must leave room for them."""
 _SHORTEST_REACH = 0.1
+"""Reach [m] that an arm is taken to have at least, for an arm whose joints all meet in a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +37,8 @@ class LinkModel:
         source: what is measured.
         base_pose: where in the root frame the base sensor is.
         channels: names of what is measured, K.
-        unknowns: the full set.
-        base: the base parameters among the full set.
+        unknowns: all of them, the standard parameters.
+        base: the base parameters among them.
         equation: of the base parameters.
         prior: (U,) base parameters of the URDF; friction, rotors and offsets at zero.
         prior_deviations: (U,) how far from it they may be: as far as any arm of this mass and reach.
@@ -57,7 +60,7 @@ class LinkModel:
 
         Raises:
             RobotDescriptionError: if a joint or the base sensor's frame is not there or cannot be used.
-            RankError: if it cannot be told which parameters are identifiable.
+            RankError: if the numerical rank is ambiguous.
         """
         links = settings.links
         with_gravity = not links.static_file
@@ -80,7 +83,7 @@ class LinkModel:
         """Find the base parameters by simulated motion, and make their columns.
 
         Raises:
-            RankError: if it cannot be told which parameters are identifiable.
+            RankError: if the numerical rank is ambiguous.
         """
         pose = pin.SE3.Identity() if base_pose is None else base_pose
         everything = np.arange(len(unknowns.names))
@@ -137,7 +140,7 @@ def _simulate(equation: Equation, arm: ArmModel) -> FloatArray:
 
 
 def _widths(arm: ArmModel, unknowns: LinkUnknowns) -> FloatArray:
-    """How large each of the full set can be at most, for an arm of this mass and this reach, (F,)."""
+    """How large each standard parameter can be at most, for an arm of this mass and this reach, (F,)."""
     mass = max(float(arm.parameters[::10].sum()), _SMALLEST_MASS)
     steps = [float(np.linalg.norm(place.translation)) for place in list(arm.model.jointPlacements)[1:]]
     reach = max(sum(steps), _SHORTEST_REACH)

@@ -1,8 +1,8 @@
 """All that can be unknown of an arm: its links' inertial parameters, its drives' friction, its sensors' offsets.
 
-The full set is [10 inertial parameters of each link | viscous friction | Coulomb friction | rotor inertia | effort
-offset, one of each for each joint | offset of the base sensor (6)], where what is switched off or not measured is left
-out.
+The standard parameters are [10 inertial parameters of each link | viscous friction | Coulomb friction | rotor inertia |
+effort offset, one of each for each joint | offset of the base sensor (6)], where what is switched off or not measured
+is left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from inertid_ros.core.robot.arm import ArmModel
 
 @dataclass(frozen=True, slots=True)
 class LinkUnknowns:
-    """Names of the full set, and which part of it is what; a part that is left out is an empty slice."""
+    """Names of the standard parameters, and which part of them is what; a part that is left out is an empty slice."""
 
     names: tuple[str, ...]
     inertial: slice

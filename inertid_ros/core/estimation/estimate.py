@@ -74,7 +74,7 @@ class WristSensor:
     """What is known of a wrist force/torque sensor.
 
     Attributes:
-        sign: which wrench the driver publishes, None while that cannot be told.
+        sign: which wrench the driver publishes, None while that is not certain.
         bias: (6,) in the driver's sign.
         bias_covariance: (6, 6).
         noise_density: (6,) N/sqrt(Hz) and Nm/sqrt(Hz) at standstill.
@@ -243,7 +243,7 @@ def judge_links(solution: Solution, model: LinkModel, findings: Sequence[Finding
 
 
 def combine_loads(parts: Sequence[LoadEstimate]) -> LoadEstimate:
-    """Add up what several recordings of one load tell: information matrices and vectors.
+    """Add up the information of several recordings of one load: matrices and vectors.
 
     Each recording has a bias of its own, which is eliminated: with covariance C_i of the ten parameters x_i alone,
     the sum is C = (Σ C_i⁻¹)⁻¹ and x = C Σ C_i⁻¹ x_i, computed by orthogonal transformations of L_i⁻¹ [1, x_i] with

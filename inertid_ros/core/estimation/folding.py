@@ -235,9 +235,10 @@ def fold_channels(
 LEVER = 0.15
 """Distance [m] of a plausible load's mass from the sensor: that of a gripper with something in it."""
 LIGHTEST = 0.1
-"""Mass [kg] of the lightest plausible load."""
+"""Mass [kg] of the lightest plausible load: lighter ones hardly show on a wrist sensor."""
 SAME_POSE = 0.02
-"""Features [m/s², rad/s², rad²/s²] that differ by no more than this are those of the same pose."""
+"""Features [m/s², rad/s², rad²/s²] that differ by no more than this are those of the same pose: a
+tenth of a degree of gravity."""
 REPEATS = 50.0
 """So many rows (1 s) in one pose count for one more: what is wrong with a pose (friction of a cable, drift, the
 kinematic model) does not average out by waiting."""
@@ -249,11 +250,11 @@ accelerations, and the next ones must be able to correct them. Once the estimate
 INFLATION, EXCESS, WEIGHT = range(3)
 """Where in the state of a tracked load the variance inflation is, and the sums it comes from."""
 INFLATION_MEMORY = 400.0
-"""Leverage beyond which the past of the variance inflation is halved."""
+"""Leverage beyond which the past of the variance inflation is halved: 25 times that of all sixteen unknowns."""
 INFLATION_PRIOR = 20.0
 """That the model is perfect counts as much as so much leverage: a little more than the sixteen unknowns."""
 INFLATION_MOST = 1000.0
-"""A single row counts for no more than this."""
+"""Ratio of variances beyond which a row counts for no more: one bad row must not inflate everything."""
 GATE, CONTACT_FORCE, CONTACT_TORQUE, BANDWIDTH = range(4)
 """Where in the limits these are: the gate [standard deviations], forces and torques too small to be a contact, and the
 bandwidth of a row's noise [Hz]."""

@@ -1,4 +1,4 @@
-"""All parameters of an arm that go with an estimate of its base parameters: every link a body that can exist."""
+"""Completions of an estimate of base parameters to all standard parameters of the arm; one of them is feasible."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from inertid_ros.core.rigid_body.feasible_links import make_plausible, nearest_f
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 
 _DAMPING = 1e-3
-"""Of the smallest eigenvalue that the data give."""
+"""Damping of the ridge, as a part of the smallest eigenvalue that the data give: what they determine moves by less."""
 _REACH = 0.3
-"""What a link may differ by from the URDF's: as much as its own mass at this distance [m], as a standard deviation."""
+"""Standard deviation of a link from the URDF's: its own mass at this distance [m], half the length of usual links."""
 
 
 def complete_links(estimate: LinksEstimate) -> FloatArray:
-    """The full set (F,) that explains the data as possible links do, near the URDF's own where they say little.
+    """The feasible completion (F,): physically consistent links that explain the data, near the URDF's otherwise.
 
     The URDF's values count as measured once, each with a standard deviation of the link's own mass, at 0.3 m for first
     moments and inertias. Without that, links of a hundred kilograms would do as well where only a small part of their
@@ -43,7 +43,7 @@ def complete_links(estimate: LinksEstimate) -> FloatArray:
 
 
 def complete_by_ridge(estimate: LinksEstimate) -> FloatArray:
-    """The full set (F,) of the paper's eq. 20: as small as the data allow, and not always of possible bodies."""
+    """The completion (F,) of the paper's eq. 20: as small as the data allow, and not always physically consistent."""
     root, combination = _invert_root(estimate.covariance), estimate.model.base.combination
     smallest = np.linalg.svd(root @ combination, compute_uv=False)[-1]
     return solve_by_ridge(root, estimate.values, combination, _DAMPING * float(smallest) ** 2)

@@ -6,8 +6,8 @@ slowly. Each row is compared with what is expected of it before it is believed:
 - tracking: the row fits, and is folded in.
 - testing: it does not. The filters are restarted, and rows go to three change hypotheses: the load before this one (a
   gripper that has let go), another load with the same bias, and another bias with the same load. After 0.4 s the first
-  that fits is accepted; the last only if gravity has turned enough to tell. No load weighs less than nothing.
-- contact: none fits. Hypotheses are tested anew every 0.4 s. As soon as the old load explains the wrench again,
+  that fits is accepted; the last only if gravity has turned enough to distinguish. No load has a negative mass.
+- contact: none fits. Hypotheses are tested again every 0.4 s. As soon as the old load explains the wrench again,
   tracking goes on as before: nothing was forgotten.
 """
 
@@ -29,18 +29,20 @@ from inertid_ros.core.settings.settings import LoadSettings
 _TEST = 20
 """Rows (0.4 s) after which hypotheses are judged: filters have settled, and gravity may have turned."""
 _RECOVERY = 5
-"""Rows in a row (0.1 s) that the old load must explain for a contact to have ended."""
+"""Consecutive rows (0.1 s) that the old load must explain for a contact to have ended: pushes pass through zero."""
 _LONGEST_INTERVAL = 0.15
 """A row stands for at most so much time [s], the longest gap that is bridged."""
 _USUAL_INTERVAL = 0.02
+"""Time [s] that the first row stands for: one decision interval."""
 _WANDER_EVERY = 1.0
 """How often [s] the bias is let wander: often enough for any drift, and rarely enough to cost nothing."""
 _FIT = 6.0
-"""A hypothesis explains the rows if it leaves at most so many times what their noise leaves."""
+"""A hypothesis explains the rows if it leaves at most so many times what their noise leaves: filtered rows are
+correlated, and their squares scatter far more than those of independent ones."""
 _TURN = 2.0
-"""Gravity [m/s²] must change by so much in the sensor frame before a bias can be told from a load or a push."""
+"""Gravity [m/s²] must change by so much in the sensor frame, 12°, before a bias differs from a load or a push."""
 _LIGHTEST = 0.05
-"""Masses below this [kg] have no certain sign."""
+"""Masses below this [kg] have no certain sign: half a newton is within the drift of many sensors."""
 
 
 class Decision(NamedTuple):

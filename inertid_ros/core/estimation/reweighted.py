@@ -5,7 +5,7 @@ weight. A solution adds them up with weights, and what a solution leaves of each
 however bad the first guess of the noise was, no row is lost to it. Information of several recordings adds up the same
 way.
 
-Rows that follow each other are not independent: filters and what the model lacks stretch over many. How many rows are
+Rows that follow each other are not independent: filters and what the model lacks extend over many. How many rows are
 worth one (the effective sample size) is measured on the innovations: (sum over a block)² over the sum of squares.
 Innovations count the less the more of them an estimate that is still uncertain may have caused, for that part stays the
 same from row to row.
@@ -24,14 +24,14 @@ from inertid_ros.core.estimation.information import SquareRootInformation, embed
 from inertid_ros.core.records import FloatArray, IntArray
 
 BLOCK = 50
-"""So many rows in a row (1 s) are compared with each other for correlation."""
+"""Consecutive rows (1 s) that are compared for correlation: longer than the filters remember."""
 
 _MEMORY = 60.0
-"""Blocks (a minute) over which correlation is averaged."""
+"""Blocks (a minute) over which correlation is averaged: the motion changes, and the friction with it."""
 _WHITE_BLOCKS = 10.0
-"""That the noise is white counts as much as so many blocks."""
+"""Blocks that the assumption of white noise counts for: the correlation of fewer is not known itself."""
 _FIRST_GUESS = 0.05
-"""Rows are first taken to be wrong by so much of what is measured; what is left of them soon overrules that."""
+"""First guess of the error of rows, as a part of what is measured; what is left of them soon overrules it."""
 _ITERATIONS = 3
 """Solutions after which the weights of the last no longer change the next by more than a part in a thousand."""
 _COLUMN_ERROR = 3e-3

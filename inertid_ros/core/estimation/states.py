@@ -1,4 +1,4 @@
-"""Which parameters are numbers to trust, told from values and covariance alone."""
+"""Which parameters can be trusted, judged from values and covariance alone."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ _SMALLEST_MASS = 0.1
 _LEVER = 0.1
 """Mass moments matter in relation to the mass at this distance [m], the size of a gripper."""
 _SMALLEST_RADIUS = 0.02
-"""Inertias matter in relation to the mass at this distance [m] at least."""
+"""Inertias matter in relation to the mass at this distance [m] at least, the size of the smallest parts."""
 _KNOWN_LOAD = np.array([0.05] * 4 + [0.1] * 6)
-"""Standard deviation, as a part of what matters, up to which a load's parameters are known."""
+"""Standard deviation, as a part of what matters, up to which a load's parameters are known: what gravity
+compensation needs of mass and first moments, and motion control of inertias."""
 _KNOWN_LINK = 0.1
-"""Standard deviation, as a part of its value, up to which a base parameter is known."""
+"""Standard deviation, as a part of its value, up to which a base parameter is known: one significant digit."""
 _NEGLIGIBLE = 1e-3
 """Standard deviation, as a part of what an arm of this mass and reach can have, below which it is as good as zero."""
 _EXCITED = 0.3
-"""Part of its prior standard deviation to which the data must reduce that of a parameter that was excited."""
+"""Part of its prior standard deviation to which the data must reduce that of a parameter that was excited: a
+tenth of its variance."""
 
 
 def judge_load_parameters(phi: FloatArray, covariance: FloatArray) -> tuple[ParameterState, ...]:

@@ -113,7 +113,7 @@ class EffortInput:
 
 
 _SILENT = 1.0
-"""A publisher that is this much [s] behind the others has fallen silent."""
+"""A publisher that is this much [s] behind the others has fallen silent: ten periods of a slow one."""
 
 
 class EffortStreams:

@@ -8,6 +8,7 @@ from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.records import JointBlock
 
 _REMEMBERED = 100
+"""Lists of joint names that are remembered at most: a robot has a few, a broken driver any number."""
 
 
 class JointNames:

@@ -17,11 +17,11 @@ MAX_GAP = 0.15
 restarted."""
 
 _CHUNK = 100
-"""Samples after which measured velocities are compared with the positions."""
+"""Samples after which measured velocities are compared with the positions: few enough for the first second."""
 _MOVED = 0.01
-"""Changes of position [rad or m] in a chunk below this say nothing of the velocities."""
+"""Changes of position [rad or m] in a chunk below this say nothing of the velocities: noise integrates to as much."""
 _JUDGED = 0.1
-"""Root of the summed squares of changes [rad or m] from which velocities are judged."""
+"""Root of the summed squares of changes [rad or m] from which velocities are judged: ten times the smallest one."""
 _TOLERANCE = 0.4
 """Part by which the integral of velocities may miss the change of position; a wrong unit or order misses by more."""
 
@@ -152,7 +152,7 @@ def find_slopes(times: FloatArray, positions: FloatArray) -> FloatArray:
 
 
 class VelocityCheck:
-    """Are the measured velocities velocities? Told in chunks, by comparing their integral with the change of position.
+    """Are measured velocities velocities? Judged in chunks, by comparing their integral with the change of position.
 
     Attributes:
         trusted: whether they are; once velocities contradict the positions they are not trusted any more.

@@ -8,7 +8,7 @@ from inertid_ros.core.input.interpolation import interpolate
 from inertid_ros.core.records import FloatArray, IntArray
 
 _KEPT = 256
-"""Samples that are kept at least, for readings that come late."""
+"""Samples that are kept at least, for readings that come late: a quarter of a second at 1 kHz."""
 _CAPACITY = 4096
 """Samples that there is room for at first: four seconds at 1 kHz."""
 

@@ -16,13 +16,13 @@ from inertid_ros.core.records import FloatArray, IntArray, JointBlock
 _MAX_WAIT = 2.0
 """How long [s] a reading waits for a joint state before it is given up: drivers stall, and networks retry, for less."""
 _LONGEST_WAIT = 1.0
-"""How long [s] a reading waits for other readings that belong to it."""
+"""How long [s] a reading waits for other readings that belong to it: until their publisher has fallen silent."""
 _SILENT = 1.0
-"""A publisher of joint states that is this much [s] behind the others has fallen silent."""
+"""A publisher of joint states that is this much [s] behind the others has fallen silent: ten periods of a slow one."""
 _LARGEST = 1e300
-"""Sums of squares above this are not finite numbers any more."""
+"""Sums of squares above this are looked at one by one: some number may not be finite."""
 _MAPS = 100
-"""Lists of joint names that are remembered at most."""
+"""Lists of joint names that are remembered at most: a robot has a few, a broken driver any number."""
 
 
 class Columns(NamedTuple):

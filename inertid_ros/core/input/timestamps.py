@@ -1,4 +1,4 @@
-"""Stamps are checked before anything is believed: zero, repeated, backward, jumping, or started anew."""
+"""Stamps are checked before anything is believed: zero, repeated, backward, jumping, or reset."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.records import IntArray
 
 SECOND = 1_000_000_000
+"""Nanoseconds in a second."""
 CONTINUITY = 10 * SECOND
-"""A sample later than the last one by more than this, or earlier, does not belong to its time line without proof."""
+"""A sample later than the last one by more than this, or earlier, does not belong to its time line without proof:
+drivers pause for less. Ten seconds [ns]."""
 
 PROOF = 3
-"""So many samples in a row must agree before a new time line is believed."""
+"""Consecutive samples that must agree before a new time line is believed: two may agree by chance."""
 
 
 class StampCheck:
@@ -20,7 +22,7 @@ class StampCheck:
 
     A stamp is good if it follows the last good one by more than nothing and at most ten seconds. Any other is set
     aside. When three that were set aside in a row follow each other like good ones, the third is good. If they went
-    backward (bag loop, simulation reset), time has started anew and the caller must forget what it knew of the time
+    backward (bag loop, simulation reset), time was reset and the caller must forget what it knew of the time
     before.
     """
 
@@ -44,7 +46,7 @@ class StampCheck:
         """Find the usable samples of a block.
 
         Returns:
-            The indices that are good (None if all are), and the position among them at which time starts anew, if it
+            The indices that are good (None if all are), and the position among them at which time is reset, if it
             does (the last one, if it does more than once).
         """
         if self._are_next(stamps):

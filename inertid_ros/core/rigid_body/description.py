@@ -14,10 +14,12 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import INERTIA_INDEX, UPPER_TRIANGLE, decompose
 
 SIGNIFICANT_MASS = 3.0
-"""How many standard deviations above zero a mass must be for a centre of mass to be given."""
+"""How many standard deviations above zero a mass must be for a centre of mass to be given: a quotient by less is
+not normally distributed."""
 DISTINCT = 5.991
 """Chi-square with two degrees of freedom at 95 %: above it two principal moments differ."""
 _ROUNDING = 1e-9
+"""Part of the largest principal moment by which rounding may change the others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The nearest body that can exist: what to publish beside a raw estimate that is no rigid body.
+"""The nearest physically consistent body: what to publish beside a raw estimate that is no rigid body.
 
     minimise (x − phi)ᵀ Λ (x − phi)   subject to   P(x) positive definite
 
@@ -11,7 +11,7 @@ With C a plausible body, a ball of water that has the estimate's mass and centre
 
 by a primal-dual interior-point method. The barrier in brackets is least at C itself, so that directions without
 information come out as C has them; where a standard deviation is less than about a hundred times the parameter's value
-in C, that pull is not felt. Every iterate is a feasible body, so stopping early is safe.
+in C, that pull has no effect. Every iterate is a feasible body, so stopping early is safe.
 """
 
 from __future__ import annotations
@@ -24,15 +24,21 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import compose, is_feasible, pseudo_inertia
 
 MARGIN = 1e-7
-"""Thinnest body returned: smallest second moment about the COM, as a part of tr ∫ x xᵀ dm about the origin."""
+"""Thinnest body returned: smallest second moment about the COM, as a part of tr ∫ x xᵀ dm about the origin;
+a smaller one is lost to rounding in single precision."""
 TOLERANCE = 1e-3
 """Chi-square by which the result may exceed the minimum (0.03 standard deviations), or part of a minimum above 1."""
 
-_SMALLEST_MASS = 1e-4  # kg
-_LONGEST_LEVER = 2.0  # m
-_WATER = 1000.0  # kg/m³
-_TO_BOUNDARY = 0.95  # part of the way to the boundary that a step may go
+_SMALLEST_MASS = 1e-4
+"""Mass [kg] of the plausible body at least: below what any force sensor resolves."""
+_LONGEST_LEVER = 2.0
+"""Distance [m] of the plausible body's centre of mass from the sensor at most: beyond any tool."""
+_WATER = 1000.0
+"""Density [kg/m³] of the plausible body: that of most tools and parts within a factor of ten."""
+_TO_BOUNDARY = 0.95
+"""Part of the way to the boundary that a step may go: interior-point methods use 0.9 to 0.995."""
 _MAXIMUM_STEPS = 40
+"""Steps after which the search stops, feasible anyway."""
 
 
 def _make_units() -> FloatArray:

@@ -1,6 +1,6 @@
-"""All parameters of an arm from those that the data determine: by ridge, and as bodies that can exist near a prior.
+"""Completions of the standard parameters of an arm from its base parameters: by ridge, and a feasible one near a prior.
 
-Of the F parameters x of the full set (ten for each link, then friction, rotor inertias and offsets), the data determine
+Of the F standard parameters x (ten for each link, then friction, rotor inertias and offsets), the data determine
 B combinations C x = b, the base parameters, with the information Λ = RᵀR. Everything else is a choice.
 """
 
@@ -15,18 +15,23 @@ from inertid_ros.core.rigid_body.inertial import compose, decompose
 from inertid_ros.core.rigid_body.interior_point import descend
 
 SMALL_NUMBER = 1e-3
-"""Prior of a number that must be positive where the caller's is smaller [Nm s, Nm, kg m²]."""
-_SMALLEST_MASS = 1e-3  # kg; a lighter link is one of which the prior says nothing
-_UNKNOWN_MASS = 0.1  # kg
-_WATER = 1000.0  # kg/m³
-_THINNEST = 0.01  # smallest second moment about the COM, as a part of that of a ball of water
+"""Prior of a number that must be positive where the caller's is smaller [Nm s, Nm, kg m²]: that of small drives."""
+_SMALLEST_MASS = 1e-3
+"""Mass [kg] below which a URDF's link is a placeholder that says nothing."""
+_UNKNOWN_MASS = 0.1
+"""Mass [kg] that stands in for such a link's: that of a small part."""
+_WATER = 1000.0
+"""Density [kg/m³] of what stands in for a link."""
+_THINNEST = 0.01
+"""Smallest second moment about the centre of mass that is plausible, as a part of that of a ball of water: a plate or a
+rod, not a plane or a line."""
 
 
 def solve_by_ridge(root: FloatArray, estimate: FloatArray, combination: FloatArray, damping: float) -> FloatArray:
-    """Return the full set (F,) by ridge regression.
+    """Return the standard parameters (F,) by ridge regression.
 
     Atkeson, An and Hollerbach (1986), eq. 20, phi = (KᵀK + d 1)⁻¹ Kᵀ τ, with KᵀK = Cᵀ Λ C and Kᵀ τ = Cᵀ Λ b: what
-    the data do not tell comes out as small as possible, and nothing makes the links bodies that can exist.
+    the data do not determine comes out as small as possible, and nothing makes the links physically consistent.
 
     Args:
         root: (M, B) with RᵀR the information of the base parameters.
@@ -46,7 +51,7 @@ def nearest_feasible_links(
     links: int,
     positive: IntArray,
 ) -> FloatArray:
-    """Return the full set (F,) that explains the data as well as bodies that can exist do, and is nearest to a prior.
+    """Return the feasible completion (F,): the physically consistent links that explain the data best, near a prior.
 
         minimise (C x − b)ᵀ Λ (C x − b)   subject to   P(x_link) positive definite for every link, x_positive > 0
 
@@ -54,7 +59,7 @@ def nearest_feasible_links(
     on units nor on frames. The minimum is met within a chi-square of feasible.TOLERANCE.
 
     Args:
-        prior: (F,) the URDF's own values, ten for each link first; what cannot exist is replaced, see make_plausible.
+        prior: (F,) the URDF's own values, ten for each link first; inconsistent links are replaced, see make_plausible.
         estimate: (B,) the base parameters b.
         root: (M, B) with RᵀR their information Λ.
         combination: (B, F) C.
@@ -82,7 +87,7 @@ def nearest_feasible_links(
 
 
 def make_plausible(phi: FloatArray) -> FloatArray:
-    """Return a link (10,) as it is given, or a body that can exist in its place.
+    """Return a link (10,) as it is given, or a physically consistent one in its place.
 
     Without mass it becomes a small ball of water at the origin. Otherwise mass and centre of mass are kept, and where
     it is too thin, or thinner than nothing, it is made thicker.

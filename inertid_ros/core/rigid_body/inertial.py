@@ -22,6 +22,7 @@ UPPER_TRIANGLE = np.triu_indices(3)
 
 _PINOCCHIO_ORDER = np.array([0, 1, 2, 3, 4, 5, 7, 6, 8, 9])  # swaps Ixz and Iyy: its own inverse
 _ROUNDING = 1e-12
+"""Smallest eigenvalue of a pseudo-inertia with unit diagonal that counts as positive; rounding leaves 1e-16."""
 
 
 def inertia_about_origin(mass: float, com: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Least squares over bodies that can exist and numbers that are positive, by a primal-dual interior-point method.
+"""Least squares over physically consistent bodies and positive numbers, by a primal-dual interior-point method.
 
 The unknowns u are, in this order, ten for each body, the coordinates of its pseudo-inertia S in UNITS, then numbers s
 that must stay positive, then free ones f. All are counted from a prior, in its own units: there S = 1, s = 1 and f = 0.
@@ -19,12 +19,18 @@ from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.feasibility import TOLERANCE, UNITS
 
-_FAR = 30.0  # where to start, in units of the prior: far inside
-_PULL = 1e-3  # how strongly the prior pulls on the way, as a part of the barrier
-_TO_BOUNDARY = 0.98  # part of the way to the boundary that a step may go
-_PART = 1e-5  # of a large cost that may be lost
-_STILL = 1.0  # length of a last step, squared, as a part of the barrier
+_FAR = 30.0
+"""Where to start, in units of the prior: far inside, so that no first step meets the boundary."""
+_PULL = 1e-3
+"""How strongly the prior pulls on the way, as a part of the barrier: weak, for priors may be wrong by magnitudes."""
+_TO_BOUNDARY = 0.98
+"""Part of the way to the boundary that a step may go: interior-point methods use 0.9 to 0.995."""
+_PART = 1e-5
+"""Part of a large cost that may be lost: nothing that anybody notices."""
+_STILL = 1.0
+"""Squared length of a last step, as a part of the barrier: a longer one means that the search has not converged."""
 _MAXIMUM_STEPS = 50
+"""Steps after which the search stops, feasible anyway: 300 random arms took 13 to 41."""
 
 _FLAT_UNITS = UNITS.reshape(10, 16)
 _TRACES = np.trace(UNITS, axis1=1, axis2=2)
@@ -175,10 +181,10 @@ class _Newton:
         system, d = self.system, self.diagonal
         goal = (centre / d)[:, :, None] * _ONE - _symmetrise(missed) * 2.0 / (d[:, :, None] + d[:, None, :])
         free = np.sqrt(self.pull) * self.unknowns[10 * system.bodies + len(system.diagonal) :]
-        misfit = system.roots * (self.unknowns @ system.axes) - system.wanted
+        residual = system.roots * (self.unknowns @ system.axes) - system.wanted
         slack = system.project(self.pull * self.back.transpose(0, 2, 1) @ self.back - goal, free)
         factor, reflectors, sizes = self.factors
-        turned = dtpmqrt(0, reflectors, sizes, misfit[:, None], slack[:, None], trans="T")[0]
+        turned = dtpmqrt(0, reflectors, sizes, residual[:, None], slack[:, None], trans="T")[0]
         change = -(system.axes @ dtrtrs(factor, turned[:, 0])[0])
         scaled = self.inverse @ system.assemble(change) @ self.inverse.transpose(0, 2, 1)
         return change, _symmetrise(np.array([scaled, goal - d[:, :, None] * _ONE - scaled]))

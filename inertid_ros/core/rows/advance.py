@@ -34,6 +34,7 @@ from inertid_ros.core.rows.memory import (
     CHANNELS,
     CLOCK,
     CUTOFFS,
+    DECISION,
     ENTRIES,
     ENTRY_CHANNELS,
     ENTRY_SIGNALS,
@@ -66,7 +67,6 @@ from inertid_ros.core.rows.memory import (
     ROW_USABLE,
     SIGNALS,
     SLOPES,
-    SLOT,
     SMOOTH,
     SPANS,
     SQUARES,
@@ -84,16 +84,16 @@ FILTERED, DIFFERENTIATED, INTEGRAL = 0, 1, 2
 
 INTERVAL = 20_000_000
 """The decision interval [ns of stamps]: rows are taken and decisions made once in it, never once per block. Filtered
-rows are correlated over longer, so more of them would tell nothing new (50 Hz lose nothing against every sample)."""
+rows are correlated over longer, so more of them would say nothing new (50 Hz lose nothing against every sample)."""
 
 NEAR = 2e-4
 """A joint that has never been farther than this [rad or m] from where it was first seen stands: encoders resolve it."""
 FAR = 5e-3
 """A joint that has been this far [rad or m] has moved: gears have no more play."""
 ONE_POSE = 2e-3
-"""The arm stands in one pose while no joint has left it by more than this [rad or m]."""
+"""The arm stands in one pose while no joint has left it by more than this [rad or m]: brakes and controllers give."""
 LONG = 1.0
-"""After so many seconds in one pose another row of it tells nothing new."""
+"""Time [s] in one pose after which another row of it says nothing new: noise has averaged out, what is wrong stays."""
 
 
 @compiled
@@ -127,9 +127,9 @@ def advance(
     for index in range(start, len(stamps)):
         if index > start or not is_resumed:
             take_sample(x, at, m, of, samples, index)
-            slot = stamps[index] // INTERVAL
-            if slot != of[SLOT]:
-                of[SLOT] = slot
+            decision = stamps[index] // INTERVAL
+            if decision != of[DECISION]:
+                of[DECISION] = decision
                 make_row(x, at, m, of, samples, index)
                 return index
         predict(x, at, m, of, predicted, index)

@@ -52,6 +52,7 @@ class _Sample(NamedTuple):
 
 _Ended = tuple[_Sample, _Sample, FloatArray]
 _TIME_ROUNDING = 1e-9
+"""Time [s] by which a window may be too short: stamps are nanoseconds."""
 
 
 class EnergyRows:
@@ -202,7 +203,7 @@ def make_energy_rows(model: LinkModel, links: LinksSettings, window: float) -> E
 
 
 _MEMORY = 1500.0
-"""Rows (half a minute) over which the fit is averaged."""
+"""Rows (half a minute) over which the fit is averaged: a motion repeats sooner."""
 
 
 class RowFit:

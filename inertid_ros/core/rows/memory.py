@@ -14,7 +14,7 @@ from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.records import FloatArray, IntArray
 
 RUN = 20
-"""Means over blocks at standstill that are pooled at once (2 s)."""
+"""Means over blocks at standstill that are pooled at once (2 s): slower changes are drift, which is no noise."""
 
 RESTART, GAP = 1.0, 2.0
 """Values of clock[0]: the next sample is the first after the filters were restarted, or after a gap."""
@@ -22,7 +22,7 @@ RESTART, GAP = 1.0, 2.0
 JOINTS, CHANNELS, MOMENTA, SIGNALS, ENTRIES, UNKNOWNS, PAST_ROWS, METHOD, MONITORS = range(9)
 """Sizes and flags: n, K, M, S, E, U, room for rows of the integral method, the method, whether the motion's noise is
 measured."""
-SLOT, PAST_COUNT, NOISE_BLOCK, NOISE_MEANS = range(9, 13)
+DECISION, PAST_COUNT, NOISE_BLOCK, NOISE_MEANS = range(9, 13)
 """Integers that change: the decision interval, rows in `past`, block of the standstill noise, means in its run."""
 CUTOFFS, GAINS, SPANS, CLOCK, FILTERED_MOMENTUM, FILTERED_REST, FILTERED_READINGS, FILTERED_MOTION = range(13, 21)
 TWISTS, SMOOTH, SUMS, PAST, PREDICTION, SLOPES, WEIGHTS, FACTORS, SQUARES = range(21, 30)
@@ -44,7 +44,7 @@ class Memory(NamedTuple):
         cutoffs: (4,) of the filters l, d and q, and of the differentiated method [rad/s].
         gains: (4,) of the prediction's lead, of the motion's noise (density and variance), and how far accelerations
             must stand out of it.
-        spans: (2,) window of the integral method, and how long a bad sample is felt [s].
+        spans: (2,) window of the integral method, and how long a bad sample has an effect [s].
         clock: (6,) how the next sample follows (0, RESTART or GAP), time and step of the last one [s] (0 after a
             restart), since when the arm has stood in one pose, whether the last sample was the first after a gap, and
             the step for predictions, which a restart does not touch.

@@ -14,6 +14,7 @@ from inertid_ros.core.rows.advance import DIFFERENTIATED, FILTERED, INTEGRAL, IN
 from inertid_ros.core.rows.memory import GAP, RESTART, make_memory
 
 _ROW_RATE = 1e9 / INTERVAL
+"""Rows per second [Hz]: one in a decision interval."""
 _STAND_OUT = 4.0
 """Accelerations below so many standard deviations of their noise are not believed: white noise reaches that in one row
 of ten thousand."""
@@ -98,7 +99,7 @@ class Rows:
         row: the newest one.
         memory: named views of all that is remembered.
         integers: its sizes and counters.
-        settling: how long a wrong sample is felt [s].
+        settling: how long a wrong sample has an effect [s].
         noise_bandwidth: variance of a row for white noise of density one [Hz].
         correlation: how many rows, one a decision interval, are worth one where the noise is white.
     """

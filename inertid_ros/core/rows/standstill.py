@@ -26,16 +26,16 @@ from inertid_ros.core.rows.memory import (
 BLOCK = 100_000_000
 """Length of a block [ns]: longer than the periods of structural vibration, short enough for several in a pause."""
 SHORTEST_RUN = 8
-"""Means in a run from which a variance is believed."""
+"""Means in a run from which a variance is believed: that of eight is known to a half."""
 STILL = 1e-3
-"""The robot stands still while no joint moves by more than this [rad or m] in a block."""
+"""The robot stands still while no joint moves by more than this [rad or m] in a block: encoders step by less."""
 MEMORY = 200.0
 """Degrees of freedom (20 s of standstill) beyond which the past is halved: sensors warm up."""
 
 UNCALIBRATED_FORCE = 0.05
 """Force noise density [N/sqrt(Hz)] assumed until the robot has stood still: that of a noisy sensor."""
 UNCALIBRATED_TORQUE = 3e-3
-"""Moment noise density [Nm/sqrt(Hz)] assumed until the robot has stood still."""
+"""Moment noise density [Nm/sqrt(Hz)] assumed until the robot has stood still: that of a noisy sensor."""
 
 FLOOR, POOLED, SUM, FREEDOM, COUNT, SPOILED, CALIBRATED = 6, 12, 18, 24, 25, 26, 27
 """Where these are in `Memory.noise`, after the density: smallest densities, sums of squares and of readings (6 each),

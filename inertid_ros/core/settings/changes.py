@@ -10,7 +10,7 @@ FIXED = ("estimators", "autostart", "output_reliability", "load.source", "links.
 
 
 def restarts_identification(name: str, estimator: str) -> bool:
-    """Tell whether a change of this parameter makes an estimator, `load` or `links`, start anew."""
+    """Whether a change of this parameter restarts an estimator, `load` or `links`."""
     owner = name.rpartition(".")[0]
     return name not in IMMEDIATE and name not in FIXED and owner in ("", estimator)
 

@@ -13,7 +13,7 @@ from inertid_ros.core.errors import RobotDescriptionError
 from inertid_ros.core.records import BoolArray, FloatArray
 
 FAR = 0.05
-"""Farther than this [rad or m] from the path nothing is known of it."""
+"""Farther than this [rad or m] from the path of poses the base wrench at rest is not known: gravity changes by 5 %."""
 
 
 class StaticWrench:

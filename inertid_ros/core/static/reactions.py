@@ -1,4 +1,4 @@
-"""What poses at rest on a base sensor tell of masses and first moments, and which pose would tell more.
+"""Masses and first moments from poses at rest on a base sensor, and the pose that would add most to them.
 
 Poses are noisy: a joint that was meant to stay is never twice at the same place, and would seem to tell apart what only
 noise tells apart. So which combinations are identifiable is judged with positions and directions of gravity that are
@@ -18,12 +18,14 @@ from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.static.gravity_model import StaticModel
 
 SAME_POSITION = 0.005
-"""Positions of a joint closer than this are taken as equal, rad or m."""
+"""Positions of a joint closer than this [rad or m] are taken as equal: a joint that was meant to stay does."""
 SAME_DIRECTION = 0.02
-"""Directions of gravity closer than this are taken as equal, rad."""
+"""Directions of gravity closer than this [rad] are taken as equal: a base that was meant to stay does."""
 
 _UNSPANNED = 1e-3
+"""Part of the largest coefficient by which what is asked for may differ from what was identified: rounding of URDFs."""
 _NO_INFORMATION = 1e-9
+"""Eigenvalue of a normal matrix with unit diagonal below which its direction is unseen; rounding leaves 1e-16."""
 
 
 class StaticPoses(NamedTuple):
@@ -44,7 +46,7 @@ class StaticPoses(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StaticSolution:
-    """Gravity parameters that poses have told.
+    """Gravity parameters identified from poses.
 
     Attributes:
         model: what the parameters are of.
@@ -68,15 +70,15 @@ class StaticSolution:
     fit: float
 
     def predict_wrenches(self, positions: FloatArray, gravities: FloatArray) -> FloatArray:
-        """Wrenches (N, 6) on the robot at rest; NotIdentifiedError if the poses have not told them."""
+        """Wrenches (N, 6) on the robot at rest; NotIdentifiedError if not determined."""
         return self.find(self.model.wrench_regressor(positions, gravities), "wrench")
 
     def predict_efforts(self, positions: FloatArray, gravities: FloatArray) -> FloatArray:
-        """Efforts (N, n) that hold the joints against gravity; NotIdentifiedError if the poses have not told them."""
+        """Efforts (N, n) that hold the joints against gravity; NotIdentifiedError if not determined."""
         return self.find(self.model.torque_regressor(positions, gravities), "effort")
 
     def find(self, combinations: FloatArray, what: str = "combination") -> FloatArray:
-        """Values (...) of combinations (..., F) of the unknowns; NotIdentifiedError if the poses have not told them."""
+        """Values (...) of combinations (..., F) of the unknowns; NotIdentifiedError if not determined."""
         kept = combinations[..., self.base.columns]
         unspanned = combinations - kept @ self.base.combination
         if np.abs(unspanned).max(initial=0.0) > _UNSPANNED * np.abs(combinations).max(initial=0.0):
@@ -88,7 +90,7 @@ class StaticSolution:
 
 
 def solve_static(model: StaticModel, poses: StaticPoses, from_force: bool = False) -> StaticSolution:
-    """Find what the poses tell, by weighted least squares.
+    """Find what the poses determine, by weighted least squares.
 
     The covariance is that of the stated deviations, enlarged where the residuals are larger than those.
 
@@ -100,7 +102,7 @@ def solve_static(model: StaticModel, poses: StaticPoses, from_force: bool = Fals
 
     Raises:
         NotIdentifiedError: if there is no pose.
-        RankError: if it is not clear what the poses tell.
+        RankError: if it is not clear what the poses determine.
     """
     if not len(poses.positions):
         raise NotIdentifiedError("no pose at rest: record the robot standing still in several poses")
@@ -153,7 +155,7 @@ def _add_turns(solution: StaticSolution) -> FloatArray:
 
 
 def find_combinations(model: StaticModel, positions: FloatArray, gravities: FloatArray) -> BaseParameters:
-    """The combinations that poses (N, n) under gravities (N, 3) tell."""
+    """The combinations that poses (N, n) under gravities (N, 3) determine."""
     regressor = model.wrench_regressor(*_merge_all(positions, gravities))
     return find_base_parameters(regressor.reshape(-1, len(model.names)), model.names)
 
@@ -165,7 +167,7 @@ class PoseSuggestion:
     Attributes:
         position: (n,) of the joints.
         gravity: (3,) in the sensor's axes: which of the base's orientations.
-        rank: number of combinations that can be told with it.
+        rank: number of combinations that are identifiable with it.
         condition: condition number with it.
     """
 
@@ -178,7 +180,7 @@ class PoseSuggestion:
 def suggest_pose(
     solution: StaticSolution, lower: FloatArray, upper: FloatArray, candidates: int = 500, seed: int = 0
 ) -> PoseSuggestion:
-    """Choose the pose to add: one that tells a new combination if there is any, else the lowest condition number.
+    """Choose the pose to add: one that determines a new combination if there is any, else the lowest condition number.
 
     Args:
         solution: what is known, and from which poses.

@@ -1,7 +1,7 @@
 """Poses at rest in a recording: where no joint moved for a while, and the mean wrench there.
 
-Samples are summed over slots of 0.1 s as they come. A pose is a run of slots in which every joint stayed where it was;
-its first slots are left out, since the structure still swings, and its last, in which a joint may have started.
+Samples are summed over bins of 0.1 s as they come. A pose is a run of bins in which every joint stayed where it was;
+its first bins are left out, since the structure still swings, and its last, in which a joint may have started.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
 
-SLOT = 100_000_000
-"""Length of a slot [ns]."""
+BIN = 100_000_000
+"""Length of a bin [ns]: longer than the periods of structural vibration."""
 SETTLING = 3
-"""Slots left out after a motion."""
+"""Bins (0.3 s) left out after a motion: the structure still swings."""
 SHORTEST = 5
-"""Fewest slots that make a pose."""
+"""Fewest bins (0.5 s) that make a pose: their scatter is its uncertainty."""
 STILL = 2e-3
-"""A joint that stays within this stands still, rad or m."""
+"""A joint that stays within this [rad or m] stands still: encoders and brakes move less."""
 
 
 class RestPoses(NamedTuple):
@@ -30,7 +30,7 @@ class RestPoses(NamedTuple):
         times: (N,) middle of the pose, ns.
         positions: (N, n) mean of each joint that was in a message.
         wrenches: (N, 6) mean wrench.
-        deviations: (N, 6) standard deviation of the mean wrench, from the scatter of all slots in all poses.
+        deviations: (N, 6) standard deviation of the mean wrench, from the scatter of all bins in all poses.
     """
 
     times: IntArray
@@ -40,10 +40,10 @@ class RestPoses(NamedTuple):
 
 
 class RestPoseFinder:
-    """Sums samples up by slot, and finds the poses in the end."""
+    """Sums samples up by bin, and finds the poses in the end."""
 
     def __init__(self, joint_names: Sequence[str], smallest_deviation: FloatArray) -> None:
-        """Set the joints that must stand still, and the smallest deviations (6,) of a slot's mean believed.
+        """Set the joints that must stand still, and the smallest deviations (6,) of a bin's mean believed.
 
         Joints that are in no message are left out.
         """
@@ -66,8 +66,8 @@ class RestPoseFinder:
         columns = [index for index, name in enumerate(block.names) if name in self._places]
         values = block.positions[:, columns]
         good = np.all(np.isfinite(values), axis=1) & (block.stamps > 0)
-        for slot, part in _split(block.stamps[good], values[good]):
-            sums = self._joints.setdefault(slot, _nothing(len(self._places)))
+        for index, part in _split(block.stamps[good], values[good]):
+            sums = self._joints.setdefault(index, _nothing(len(self._places)))
             sums[0, places] += len(part)
             sums[1, places] += part.sum(axis=0)
             sums[2, places] = np.minimum(sums[2, places], part.min(axis=0))
@@ -76,46 +76,46 @@ class RestPoseFinder:
     def take_wrenches(self, block: WrenchBlock) -> None:
         """Take wrenches; those that are not finite or have no stamp are left out."""
         good = np.all(np.isfinite(block.wrenches), axis=1) & (block.stamps > 0)
-        for slot, part in _split(block.stamps[good], block.wrenches[good]):
-            sums = self._wrenches.setdefault(slot, np.zeros(7))
+        for index, part in _split(block.stamps[good], block.wrenches[good]):
+            sums = self._wrenches.setdefault(index, np.zeros(7))
             sums[0] += len(part)
             sums[1:] += part.sum(axis=0)
 
     def find(self) -> RestPoses:
         """All poses of what was taken."""
         runs = [run[SETTLING:-1] for run in self._find_runs() if len(run) >= SETTLING + SHORTEST + 1]
-        joints = [np.array([self._joints[slot] for slot in run]) for run in runs]
-        means = [np.array([self._wrenches[slot][1:] / self._wrenches[slot][0] for slot in run]) for run in runs]
+        joints = [np.array([self._joints[index] for index in run]) for run in runs]
+        means = [np.array([self._wrenches[index][1:] / self._wrenches[index][0] for index in run]) for run in runs]
         scatter = self._pool(means)
         count, columns = len(runs), [self._places[name] for name in self.joint_names]
         positions = [item[:, 1, columns].sum(axis=0) / item[:, 0, columns].sum(axis=0) for item in joints]
         return RestPoses(
-            times=np.array([(run[0] + run[-1] + 1) * SLOT // 2 for run in runs], dtype=np.int64),
+            times=np.array([(run[0] + run[-1] + 1) * BIN // 2 for run in runs], dtype=np.int64),
             positions=np.array(positions).reshape(count, len(columns)),
             wrenches=np.array([item.mean(axis=0) for item in means]).reshape(count, 6),
             deviations=np.array([scatter / np.sqrt(len(item)) for item in means]).reshape(count, 6),
         )
 
     def _find_runs(self) -> list[list[int]]:
-        """Consecutive slots in which all joints were measured, and all stayed where they were."""
+        """Consecutive bins in which all joints were measured, and all stayed where they were."""
         runs: list[list[int]] = []
         columns = [self._places[name] for name in self.joint_names]
         low = high = np.zeros(len(columns))
-        for slot in sorted(self._joints.keys() & self._wrenches.keys()):
-            sums = self._joints[slot][:, columns]
+        for index in sorted(self._joints.keys() & self._wrenches.keys()):
+            sums = self._joints[index][:, columns]
             if not np.all(sums[0]):
                 continue
             next_low, next_high = np.minimum(low, sums[2]), np.maximum(high, sums[3])
-            if runs and runs[-1][-1] == slot - 1 and np.all(next_high - next_low < STILL):
-                runs[-1].append(slot)
+            if runs and runs[-1][-1] == index - 1 and np.all(next_high - next_low < STILL):
+                runs[-1].append(index)
                 low, high = next_low, next_high
             else:
-                runs.append([slot])
+                runs.append([index])
                 low, high = sums[2], sums[3]
         return runs
 
     def _pool(self, means: list[FloatArray]) -> FloatArray:
-        """Standard deviation (6,) of the mean wrench of one slot."""
+        """Standard deviation (6,) of the mean wrench of one bin."""
         squares = np.sum([((item - item.mean(axis=0)) ** 2).sum(axis=0) for item in means], axis=0)
         freedom = sum(len(item) - 1 for item in means)
         return np.asarray(np.maximum(np.sqrt(squares / max(freedom, 1)), self._smallest))
@@ -127,8 +127,8 @@ def _nothing(width: int) -> FloatArray:
 
 
 def _split(stamps: IntArray, values: FloatArray) -> list[tuple[int, FloatArray]]:
-    """Samples by slot."""
-    slots = stamps // SLOT
-    cuts = np.flatnonzero(np.diff(slots)) + 1
-    starts = [0, *cuts.tolist()] if len(slots) else []
-    return [(int(slots[start]), part) for start, part in zip(starts, np.split(values, cuts), strict=False)]
+    """Samples by bin."""
+    bins = stamps // BIN
+    cuts = np.flatnonzero(np.diff(bins)) + 1
+    starts = [0, *cuts.tolist()] if len(bins) else []
+    return [(int(bins[start]), part) for start, part in zip(starts, np.split(values, cuts), strict=False)]

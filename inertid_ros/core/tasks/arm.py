@@ -44,9 +44,10 @@ from inertid_ros.core.static.baseline import StaticWrench
 INTERVALS_PER_SOLUTION = 25
 """Once in so many decision intervals (0.5 s) the unknowns are solved for: predictions need no more."""
 _EXACT = 1e-6
-"""Standard deviation of an arm whose covariance is not known, as a part of what an arm of its size can have."""
+"""Standard deviation of an arm whose covariance is not known, as a part of what an arm of its size can have: as good
+as exact, and far from rounding."""
 _WINDOW = 100
-"""Rows (2 s of motion) over which a change of the load is tested."""
+"""Rows (2 s of motion) over which a change of the load is tested: gravity shows in less."""
 _ESTABLISHED = 3
 """Windows that a load must be known from before a change is looked for: the first ones of a motion tell too little."""
 _CHANGED = 60.0
@@ -55,7 +56,7 @@ by noise, and real arms twice that by what their friction does."""
 _WORSE = 2.0
 """The load before must leave so many times what another one leaves; model errors leave as much of both."""
 _DIFFERENT = 5.0
-"""Standard deviations by which the masses before and after must differ."""
+"""Standard deviations by which the masses before and after must differ: friction makes rows less than independent."""
 _NO_MASS = 0.1
 """Masses down to this [kg] below zero are within what any arm's friction can do."""
 
@@ -304,8 +305,8 @@ class PayloadTask(ArmTask):
         mass, deviation = float(values[0]), float(np.sqrt(covariance[0, 0]))
         if mass < -max(_NO_MASS, _DIFFERENT * deviation) and not found:
             message = (
-                f"the mass is {mass:.3f} kg, less than nothing: the arm of load.arm_file carried more than this one "
-                "does, or the efforts are not those of the same arm"
+                f"the mass is negative ({mass:.3f} kg): the arm of load.arm_file carried more than this one does, or "
+                "the efforts are not those of the same arm"
             )
             found = (Finding("error", "negative_mass", message),)
         return judge_load(replace(whole, values=values, covariance=covariance), self.frame, found)
