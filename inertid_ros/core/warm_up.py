@@ -13,8 +13,9 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 
 _SAMPLES = 300
+"""Samples that are carried through: long enough for standstill, rows and decisions."""
 _PERIOD = 10_000_000
-"""Nanoseconds; with as many samples that is long enough for standstill, rows and decisions."""
+"""Between them [ns]."""
 
 _INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
 _LIMIT = '<limit lower="-3" upper="3" velocity="3" effort="100"/>'

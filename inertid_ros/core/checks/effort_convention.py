@@ -19,11 +19,15 @@ from inertid_ros.core.robot.arm import ArmModel
 _SPREAD = 0.5
 """Gravity of a joint must vary by at least so much [Nm or N], and by a twentieth of the largest, to be judged by."""
 _ROWS = 100
+"""Rows (2 s of motion) before a joint is judged."""
 _NONE = 0.25
+"""Multiples of gravity smaller than this are none of it: a driver's compensation leaves what its model is wrong by."""
 _LEAST, _MOST = 0.25, 4.0
 """CAD models are wrong by half or twice, units by ten or a hundred times."""
 _FOLLOWS = 0.8
+"""Correlation above which efforts follow gravity, however little of it they are: two thirds of their variance."""
 _FOLLOWS_ROUGHLY = 0.5
+"""Correlation above which they follow it for the most part, beside friction and acceleration."""
 
 
 @compiled

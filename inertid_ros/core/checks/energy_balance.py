@@ -22,11 +22,18 @@ from inertid_ros.core.rows.energy import EnergyWindows, make_energy_rows
 from inertid_ros.core.settings.settings import LinksSettings
 
 _ENOUGH_WINDOWS = 10
+"""Windows before the balance is judged: fewer can be out by chance."""
 _SIGNIFICANT = 3.0
+"""Times what is expected from which a disagreement counts: rms values over ten windows do not reach that by noise."""
 _LARGE = 0.02
+"""Part of the work below which no disagreement counts: torque constants are not known any better."""
 _IS_SCALE = 0.95
+"""Part of the disagreement that must be a multiple of the prediction for the scale to be the cause: nothing else is."""
 _IS_FRICTION = 0.5
+"""Part of it that must grow with speed squared for friction to be the cause: no more than half, for Coulomb friction
+grows with speed alone."""
 _NO_TIME = 1e-9
+"""Keeps a division by the time of no windows finite [s]."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,27 @@ from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.records import FloatArray
 
 _ENOUGH_TURN = 2.0
+"""Standard deviation [m/s²] of gravity in a second direction from which the frame is judged: turns by 12 degrees."""
 _LIGHT = 0.3
+"""Force [N] that must follow a full turn of gravity; less is nothing carried (30 g), or a load already subtracted."""
 _ENOUGH_ROWS = 8.0
+"""Rows in different poses before anything is judged: twice as many as there are numbers in a frame and a mass."""
 _DIFFERENT = 0.3
+"""Change of the acceleration less gravity [m/s²] from which a row is another one: a turn by 2 degrees."""
 _SMALL_MOMENT = 0.05
+"""Standard deviation of the moments [Nm] below which they say nothing: cables and drift do as much."""
+_EXPLAINED = 0.8
+"""Part of the variance of forces or moments that the right axes explain at least, beside noise and contacts."""
+_PASSED = 0.75
+"""Part of the moments' variance from which they are seen to belong to the forces; a little less than `_EXPLAINED`, so
+that nothing is both."""
+_BETTER = 0.3
+"""Part of the moments' variance that a mirror image must explain more than the axes as they are."""
+_FLAT = 0.05
+"""Smallest singular value, as a part of the largest, below which gravity has turned in one plane only and the axis
+across it is a matter of choice."""
 _MIRRORS = ((1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (1.0, -1.0, 1.0), (1.0, 1.0, -1.0))
+"""Signs of the moments' axes: as they are, and with one of them mirrored."""
 
 
 class ConventionCheck:
@@ -115,12 +131,12 @@ def _judge_frame(
     left, singular, right = np.linalg.svd(cross)
     straight = float(np.trace(cross)) ** 2 / spread / total
     turned = float(singular.sum()) ** 2 / spread / total
-    if straight > 0.8:
+    if straight > _EXPLAINED:
         return _judge_moments(motion, moments[:, :3], moments[:, 3:])
-    if turned < 0.8:
+    if turned < _EXPLAINED:
         return (_NO_FRAME,), False
     turn = right.T @ left.T
-    if singular[2] < 0.05 * singular[0]:
+    if singular[2] < _FLAT * singular[0]:
         other = right.T @ np.diag([1.0, 1.0, -1.0]) @ left.T
         turn = max(turn, other, key=_squareness)
     sign = "on_load" if np.linalg.det(turn) > 0 else "on_sensor"
@@ -153,8 +169,8 @@ def _judge_moments(motion: FloatArray, cross: FloatArray, moments: FloatArray) -
     share = {signs: _explain_moments(motion, cross * np.array(signs)) / total for signs in _MIRRORS}
     best = max(share, key=lambda signs: share[signs])
     straight = share[_MIRRORS[0]]
-    mirrored = share[best] > 0.8 and share[best] - straight > 0.3
-    return ((_HANDEDNESS,) if mirrored else ()), straight > 0.75
+    mirrored = share[best] > _EXPLAINED and share[best] - straight > _BETTER
+    return ((_HANDEDNESS,) if mirrored else ()), straight > _PASSED
 
 
 def _explain_moments(motion: FloatArray, cross: FloatArray) -> float:

@@ -21,8 +21,11 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 
 _GRAVITY = 9.81
+"""What an offset or friction may amount to is measured by this gravity [m/s²], also where an arm has none."""
 _SMALLEST_MASS = 1.0
+"""Mass [kg] that an arm is taken to have at least: URDFs without inertias have none at all."""
 _SHORTEST_REACH = 0.1
+"""Reach [m] that an arm is taken to have at least: a single joint has none."""
 
 
 @dataclass(frozen=True, slots=True)

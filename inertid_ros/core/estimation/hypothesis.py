@@ -33,6 +33,7 @@ _RECOVERY = 5
 _LONGEST_INTERVAL = 0.15
 """A row stands for at most so much time [s], the longest gap that is bridged."""
 _USUAL_INTERVAL = 0.02
+"""A row stands for a decision interval [s] where the time since the last one says nothing."""
 _WANDER_EVERY = 1.0
 """How often [s] the bias is let wander: often enough for any drift, and rarely enough to cost nothing."""
 _FIT = 6.0

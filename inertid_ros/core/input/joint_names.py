@@ -8,6 +8,7 @@ from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.records import JointBlock
 
 _REMEMBERED = 100
+"""Lists of names that are remembered at most: publishers that change theirs all the time must not fill the memory."""
 
 
 class JointNames:

@@ -8,6 +8,7 @@ from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.records import IntArray
 
 SECOND = 1_000_000_000
+"""In nanoseconds."""
 CONTINUITY = 10 * SECOND
 """A sample later than the last one by more than this, or earlier, does not belong to its time line without proof."""
 

@@ -18,6 +18,7 @@ SIGNIFICANT_MASS = 3.0
 DISTINCT = 5.991
 """Chi-square with two degrees of freedom at 95 %: above it two principal moments differ."""
 _ROUNDING = 1e-9
+"""Part of the largest moment of inertia that rounding may add: equal moments stay equal in an exact estimate."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,16 @@ MARGIN = 1e-7
 TOLERANCE = 1e-3
 """Chi-square by which the result may exceed the minimum (0.03 standard deviations), or part of a minimum above 1."""
 
-_SMALLEST_MASS = 1e-4  # kg
-_LONGEST_LEVER = 2.0  # m
-_WATER = 1000.0  # kg/m³
-_TO_BOUNDARY = 0.95  # part of the way to the boundary that a step may go
+_SMALLEST_MASS = 1e-4
+"""Mass [kg] that a plausible body has at least: a tenth of a gram is below what any sensor at a wrist resolves."""
+_LONGEST_LEVER = 2.0
+"""Distance [m] of its centre of mass from the sensor at most: longer than what arms carry."""
+_WATER = 1000.0
+"""Density [kg/m³] of a plausible body; from polymers to steel it is that or some times more."""
+_TO_BOUNDARY = 0.95
+"""Part of the way to the boundary that a step may go, as is usual for interior-point methods."""
 _MAXIMUM_STEPS = 40
+"""Bounds the time to some milliseconds; every iterate is a body that can exist, so stopping early is safe."""
 
 
 def _make_units() -> FloatArray:

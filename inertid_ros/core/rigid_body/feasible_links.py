@@ -16,10 +16,14 @@ from inertid_ros.core.rigid_body.interior_point import descend
 
 SMALL_NUMBER = 1e-3
 """Prior of a number that must be positive where the caller's is smaller [Nm s, Nm, kg m²]."""
-_SMALLEST_MASS = 1e-3  # kg; a lighter link is one of which the prior says nothing
-_UNKNOWN_MASS = 0.1  # kg
-_WATER = 1000.0  # kg/m³
-_THINNEST = 0.01  # smallest second moment about the COM, as a part of that of a ball of water
+_SMALLEST_MASS = 1e-3
+"""Mass [kg] below which a URDF says nothing of a link: such links are placeholders for frames."""
+_UNKNOWN_MASS = 0.1
+"""Mass [kg] that such a link is taken to have: a bracket's."""
+_WATER = 1000.0
+"""Density [kg/m³] of a link of which nothing is known; arms are hollow metal."""
+_THINNEST = 0.01
+"""Smallest second moment about the centre of mass, as a part of that of a ball of water: a rod ten times as thin."""
 
 
 def solve_by_ridge(root: FloatArray, estimate: FloatArray, combination: FloatArray, damping: float) -> FloatArray:

@@ -19,16 +19,25 @@ from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.feasibility import TOLERANCE, UNITS
 
-_FAR = 30.0  # where to start, in units of the prior: far inside
-_PULL = 1e-3  # how strongly the prior pulls on the way, as a part of the barrier
-_TO_BOUNDARY = 0.98  # part of the way to the boundary that a step may go
-_PART = 1e-5  # of a large cost that may be lost
-_STILL = 1.0  # length of a last step, squared, as a part of the barrier
+_FAR = 30.0
+"""Where to start, in units of the prior: far inside, from where steps are long whatever the prior is worth."""
+_PULL = 1e-3
+"""How strongly the prior pulls on the way, as a part of the barrier: too little to hold on to a wrong one."""
+_TO_BOUNDARY = 0.98
+"""Part of the way to the boundary that a step may go, as is usual for interior-point methods."""
+_PART = 1e-5
+"""Part of a large cost that may be lost: where no body explains the data, more digits of how badly are of no use."""
+_STILL = 1.0
+"""Length of a last step, squared, as a part of the barrier: the minimum is met to the tolerance then."""
 _MAXIMUM_STEPS = 50
+"""The worst of 120 random arms of one to nine joints takes 32; every iterate is feasible."""
 
 _FLAT_UNITS = UNITS.reshape(10, 16)
+"""The units row by row."""
 _TRACES = np.trace(UNITS, axis1=1, axis2=2)
+"""Their traces (10,): the coordinates of S = 1."""
 _ONE = np.eye(4)
+"""S of the prior."""
 
 
 def descend(matrix: FloatArray, wanted: FloatArray, bodies: int, positive: int) -> FloatArray:

@@ -52,6 +52,7 @@ class _Sample(NamedTuple):
 
 _Ended = tuple[_Sample, _Sample, FloatArray]
 _TIME_ROUNDING = 1e-9
+"""A window may end this much [s] early: stamps have nanoseconds."""
 
 
 class EnergyRows:

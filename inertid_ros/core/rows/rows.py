@@ -14,6 +14,7 @@ from inertid_ros.core.rows.advance import DIFFERENTIATED, FILTERED, INTEGRAL, IN
 from inertid_ros.core.rows.memory import GAP, RESTART, make_memory
 
 _ROW_RATE = 1e9 / INTERVAL
+"""Rows a second."""
 _STAND_OUT = 4.0
 """Accelerations below so many standard deviations of their noise are not believed: white noise reaches that in one row
 of ten thousand."""

@@ -23,7 +23,9 @@ SAME_DIRECTION = 0.02
 """Directions of gravity closer than this are taken as equal, rad."""
 
 _UNSPANNED = 1e-3
+"""Part of a reaction that may depend on masses that were not identified: less than a sensor's own calibration."""
 _NO_INFORMATION = 1e-9
+"""Eigenvalue of the information with unit diagonal below which there is none: noise of the positions, squared."""
 
 
 class StaticPoses(NamedTuple):
