@@ -24,6 +24,7 @@ _DIFFERENT = 0.3
 _SMALL_MOMENT = 0.05
 """Standard deviation [Nm] of moments that say nothing of their axes: a light load close to the sensor."""
 _MIRRORS = ((1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (1.0, -1.0, 1.0), (1.0, 1.0, -1.0))
+"""Signs of the moments' axes: as they are, and with one of them mirrored."""
 
 
 class ConventionCheck:
@@ -120,12 +121,12 @@ def _judge_frame(
     left, singular, right = np.linalg.svd(cross)
     straight = float(np.trace(cross)) ** 2 / spread / total
     turned = float(singular.sum()) ** 2 / spread / total
-    if straight > 0.8:
+    if straight > _EXPLAINED:
         return _judge_moments(motion, moments[:, :3], moments[:, 3:])
-    if turned < 0.8:
+    if turned < _EXPLAINED:
         return (_NO_FRAME,), False
     turn = right.T @ left.T
-    if singular[2] < 0.05 * singular[0]:
+    if singular[2] < _FLAT * singular[0]:
         other = right.T @ np.diag([1.0, 1.0, -1.0]) @ left.T
         turn = max(turn, other, key=_squareness)
     sign = "on_load" if np.linalg.det(turn) > 0 else "on_sensor"
@@ -158,8 +159,8 @@ def _judge_moments(motion: FloatArray, cross: FloatArray, moments: FloatArray) -
     share = {signs: _explain_moments(motion, cross * np.array(signs)) / total for signs in _MIRRORS}
     best = max(share, key=lambda signs: share[signs])
     straight = share[_MIRRORS[0]]
-    mirrored = share[best] > 0.8 and share[best] - straight > 0.3
-    return ((_HANDEDNESS,) if mirrored else ()), straight > 0.75
+    mirrored = share[best] > _EXPLAINED and share[best] - straight > _BETTER
+    return ((_HANDEDNESS,) if mirrored else ()), straight > _PASSED
 
 
 def _explain_moments(motion: FloatArray, cross: FloatArray) -> float:

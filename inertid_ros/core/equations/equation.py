@@ -29,6 +29,7 @@ class Source(Name):
 
 
 WRENCH_NAMES = ("fx", "fy", "fz", "nx", "ny", "nz")
+"""Components of a wrench: force [N], moment [Nm]."""
 
 
 @dataclass(frozen=True, slots=True)

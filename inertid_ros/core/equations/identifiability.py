@@ -44,6 +44,7 @@ def draw_states(arm: ArmModel, count: int = STATES, seed: int = 0) -> JointState
 
 
 _IYY_FIRST = (0, 1, 2, 3, 7, 4, 5, 6, 8, 9)
+"""Order of a link's ten parameters, see `order_of_links`."""
 
 
 def find_identifiable(arm: ArmModel, source: Source) -> BaseParameters:

@@ -23,7 +23,9 @@ from inertid_ros.core.robot.tree import pack_tree
 LOAD = len(PARAMETER_NAMES)
 """Unknowns of the load; those of the bias follow."""
 FEATURES = 13
+"""Features of the motion, see above."""
 UNKNOWNS = LOAD + len(WRENCH_NAMES)
+"""Unknowns of the load and of the bias."""
 
 PRIOR_LOAD = np.array([100.0] + [30.0] * 3 + [10.0] * 6)
 """Standard deviations [kg, kg m, kg m²] of a load of which nothing is known: more than any arm carries."""
@@ -71,7 +73,9 @@ REGRESSORS = _build_tensor()
 """(13, 6, 16): what each feature adds to the regressor of [phi (10), bias (6)]."""
 
 _REACHED_BY_LINEAR = np.ascontiguousarray((REGRESSORS[:3] ** 2).sum(axis=0).T)
+"""(16, 6): squared entries of the unknowns in the channels, summed over the axes of the linear acceleration."""
 _REACHED_BY_ANGULAR = np.ascontiguousarray((REGRESSORS[3:6] ** 2).sum(axis=0).T)
+"""The same for the angular acceleration."""
 
 
 def make_load_equation(path: FramePath, gravity: FloatArray) -> Equation:

@@ -65,6 +65,7 @@ CARRIED, PAIR, PARAMETER, DRIVE, INTEGERS_END = range(23, 28)
 last of each pair; which of the ten parameters each entry belongs to; kind and joint of each signal of a drive."""
 
 _HEADER = 28
+"""Integers before the lists: sizes and places."""
 
 
 class SignalMemory(NamedTuple):

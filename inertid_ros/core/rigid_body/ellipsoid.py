@@ -7,6 +7,7 @@ import numpy as np
 from inertid_ros.core.records import FloatArray
 
 _OTHERS = np.array([[-1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0]])
+"""The sum of the other two moments less the own one is twice the second moment along an axis."""
 
 
 def equivalent_semi_axes(mass: float, principal_moments: FloatArray) -> FloatArray:

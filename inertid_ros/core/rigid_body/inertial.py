@@ -15,12 +15,14 @@ from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.records import FloatArray, IntArray
 
 PARAMETER_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+"""Names of the ten parameters phi, in the paper's order."""
 INERTIA_INDEX = np.array([[4, 5, 6], [5, 7, 8], [6, 8, 9]])
 """Where in phi the entries of the 3x3 inertia matrix are."""
 UPPER_TRIANGLE = np.triu_indices(3)
 """Rows and columns of Ixx, Ixy, Ixz, Iyy, Iyz, Izz in a 3x3 matrix."""
 
-_PINOCCHIO_ORDER = np.array([0, 1, 2, 3, 4, 5, 7, 6, 8, 9])  # swaps Ixz and Iyy: its own inverse
+_PINOCCHIO_ORDER = np.array([0, 1, 2, 3, 4, 5, 7, 6, 8, 9])
+"""Swaps Ixz and Iyy, and is its own inverse."""
 _ROUNDING = 1e-12
 """Smallest eigenvalue of a pseudo-inertia with unit diagonal that counts as positive; rounding leaves 1e-16."""
 

@@ -33,8 +33,11 @@ _MAXIMUM_STEPS = 50
 """Steps after which the search stops, feasible anyway: 300 random arms took 13 to 41."""
 
 _FLAT_UNITS = UNITS.reshape(10, 16)
+"""The units row by row."""
 _TRACES = np.trace(UNITS, axis1=1, axis2=2)
+"""Their traces (10,): the coordinates of S = 1."""
 _ONE = np.eye(4)
+"""S of the prior."""
 
 
 def descend(matrix: FloatArray, wanted: FloatArray, bodies: int, positive: int) -> FloatArray:

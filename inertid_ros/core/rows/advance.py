@@ -81,6 +81,7 @@ from inertid_ros.core.rows.standstill import measure_noise
 MOMENTUM, REST = equation.MOMENTUM, equation.REST
 
 FILTERED, DIFFERENTIATED, INTEGRAL = 0, 1, 2
+"""Methods, for the kernels."""
 
 INTERVAL = 20_000_000
 """The decision interval [ns of stamps]: rows are taken and decisions made once in it, never once per block. Filtered

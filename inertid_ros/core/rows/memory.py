@@ -32,6 +32,7 @@ LAST_BAD, REACH, STOOD, NOISE, NOISE_POSITIONS, NOISE_RUN, STILL, FLOATS_END = r
 ENTRY_SIGNALS, ENTRY_CHANNELS, ENTRY_UNKNOWNS = range(46, 49)
 """Where in the integers these begin."""
 _HEADER = 49
+"""Integers before the entries: sizes, counters and places."""
 
 MOTION = 3
 """Signals of the motion's noise: squared second differences of v and of w, and the step."""

@@ -20,6 +20,7 @@ from inertid_ros.core.robot.arm import ArmModel
 GRAVITY_NAMES = PARAMETER_NAMES[:4]
 """Mass and first moments: all that gravity acts upon."""
 OFFSET_NAMES = ("fx", "fy", "fz", "nx", "ny", "nz")
+"""Offsets of the base sensor [N, Nm]."""
 
 
 class StaticModel:
