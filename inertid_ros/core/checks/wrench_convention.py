@@ -14,15 +14,25 @@ from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.records import FloatArray
 
 _ENOUGH_TURN = 2.0
-"""Standard deviation [m/s²] that the proper acceleration must have in two directions: gravity that turns by 12°."""
+"""Standard deviation [m/s²] of gravity in a second direction from which the frame is judged: turns by 12 degrees."""
 _LIGHT = 0.3
-"""Mass [kg] below which what follows gravity is no load: the sensor is bare, or the driver subtracts the load."""
+"""Force [N] that must follow a full turn of gravity; less is nothing carried (30 g), or a load already subtracted."""
 _ENOUGH_ROWS = 8.0
-"""Distinct rows before anything is judged: twice or three times the poses that mass, rotation and bias need."""
+"""Rows in different poses before anything is judged: twice as many as there are numbers in a frame and a mass."""
 _DIFFERENT = 0.3
-"""Change of the proper acceleration [m/s²] that makes a row distinct: gravity that turns by 2°."""
+"""Change of the acceleration less gravity [m/s²] from which a row is another one: a turn by 2 degrees."""
 _SMALL_MOMENT = 0.05
-"""Standard deviation [Nm] of moments that say nothing of their axes: a light load close to the sensor."""
+"""Standard deviation of the moments [Nm] below which they say nothing: cables and drift do as much."""
+_EXPLAINED = 0.8
+"""Part of the variance of forces or moments that the right axes explain at least, beside noise and contacts."""
+_PASSED = 0.75
+"""Part of the moments' variance from which they are seen to belong to the forces; a little less than `_EXPLAINED`, so
+that nothing is both."""
+_BETTER = 0.3
+"""Part of the moments' variance that a mirror image must explain more than the axes as they are."""
+_FLAT = 0.05
+"""Smallest singular value, as a part of the largest, below which gravity has turned in one plane only and the axis
+across it is a matter of choice."""
 _MIRRORS = ((1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (1.0, -1.0, 1.0), (1.0, 1.0, -1.0))
 """Signs of the moments' axes: as they are, and with one of them mirrored."""
 
