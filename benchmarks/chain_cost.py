@@ -53,10 +53,10 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case("load", 1, 200, 20_000, 30.0),
-    Case("load", 1000, 1000, 40_000, 8.0),
-    Case("links", 1, 200, 20_000, 40.0),
-    Case("links", 1000, 1000, 40_000, 15.0),
+    Case("load", 1, 200, 20_000, 8.0),
+    Case("load", 1000, 1000, 40_000, 1.5),
+    Case("links", 1, 200, 20_000, 5.0),
+    Case("links", 1000, 1000, 40_000, 2.0),
 )
 
 
@@ -168,7 +168,7 @@ def main() -> int:
         cost = measure(urdf, joints, wrenches, case)
         exceeded |= cost.ratio > case.limit
         print(
-            f"{case.what:>6} {case.block:6d} {cost.floor:11.2f} {cost.chain:11.2f} {cost.ratio:7.1f} {case.limit:6.0f}"
+            f"{case.what:>6} {case.block:6d} {cost.floor:11.2f} {cost.chain:11.2f} {cost.ratio:7.2f} {case.limit:6.1f}"
         )
     return int(exceeded)
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from gautier_khalil import COLUMNS, LENGTH, STEP, THEIRS, TRUTH, find_errors, make_arm, make_motion, run_many
 
 from inertid_ros.core.rows.energy import EnergyRows
+
+pytestmark = pytest.mark.long
 
 
 def test_columns_are_those_of_the_paper() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+import pytest
 from ddarm_links import estimated_links, paper_arm, run_ddarm
 from link_experiments import PREDICTED, coverage, run_many
 from puma_links import CASES, run_puma
 
 from inertid_ros.sim.links import links_of
+
+pytestmark = pytest.mark.long
 
 
 def test_fourth_move_is_predicted_and_intervals_cover() -> None:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from paper_experiments import EXPERIMENTS, LIMITS, run_many
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(("arm", "load"), EXPERIMENTS)
 def test_one_move_is_enough_and_intervals_cover(arm: str, load: str) -> None:

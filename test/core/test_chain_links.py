@@ -232,6 +232,7 @@ def test_joint_that_never_moves_stays_unknown_and_the_others_converge() -> None:
     assert np.all(np.abs(errors) < 4.0)
 
 
+@pytest.mark.long
 def test_hour_of_standstill_leaves_the_estimate_alone() -> None:
     move = make_motion(duration=8.0)
     pose = move.at(np.array([move.duration])).positions[0]

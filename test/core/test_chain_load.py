@@ -166,6 +166,7 @@ def test_tared_sensor_in_motion_is_a_new_bias_not_a_new_load() -> None:
     np.testing.assert_allclose(load_of(chain).values[:4], BAR[:4], atol=5e-3)
 
 
+@pytest.mark.long
 def test_hour_of_standstill_does_no_harm() -> None:
     """Finite, positive, no drift beyond one standard deviation; and learning goes on afterwards."""
     hour = 3600.0

@@ -87,6 +87,7 @@ def test_what_is_not_known_of_the_arm_makes_the_load_uncertain() -> None:
     assert np.all(vague > known)
 
 
+@pytest.mark.long
 def test_error_with_uncertain_arms_is_what_the_covariance_says() -> None:
     """Arms identified each from another motion and other noise, and then weighed without a load."""
     errors = []

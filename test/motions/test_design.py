@@ -23,6 +23,8 @@ from inertid_ros.motions.motion import Motion, with_rest
 from inertid_ros.motions.multisine import WindowedSines
 from inertid_ros.motions.paper_moves import paper_puma_move
 
+pytestmark = pytest.mark.long
+
 PATH = Robot.from_urdf(PUMA).path_to("ft_sensor")
 GRAVITY = np.array([0.0, 0.0, -9.80665])
 PAPER_ACCELERATIONS = np.radians([130.0] * 3 + [260.0] * 3)

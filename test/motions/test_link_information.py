@@ -28,6 +28,8 @@ from inertid_ros.sim.friction import JointFriction
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 
+pytestmark = pytest.mark.long
+
 DRIVE = JointFriction(viscous_friction=0.5, coulomb_friction=1.0, rotor_inertia=0.1, effort_offset=0.3)
 NOISY_BASE = WrenchNoise(10.0 / 200.0**0.5, 3.0 / 200.0**0.5)
 RATE = 200.0

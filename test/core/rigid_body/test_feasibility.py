@@ -149,6 +149,7 @@ def test_what_is_not_excited_is_a_ball_of_water_around_the_com() -> None:
         np.testing.assert_allclose(inertia, 0.4 * 1.5 * radius**2 * np.eye(3), rtol=1e-3, atol=3e-6)
 
 
+@pytest.mark.long
 def test_any_input_gives_a_finite_feasible_body() -> None:
     generator = np.random.default_rng(4)
     for _ in range(300):
