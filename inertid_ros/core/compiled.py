@@ -50,7 +50,10 @@ def _find_cache() -> Path | None:
     own = os.environ.get("XDG_CACHE_HOME") or (str(Path.home() / ".cache") if os.environ.get("HOME") else "")
     user = os.getuid() if hasattr(os, "getuid") else 0
     candidates = [Path(own) / "inertid_ros"] if own else []
-    candidates.append(Path(tempfile.gettempdir()) / f"inertid_ros-{user}")
+    try:
+        candidates.append(Path(tempfile.gettempdir()) / f"inertid_ros-{user}")
+    except FileNotFoundError:  # a read-only system
+        pass
     for candidate in candidates:
         try:
             candidate.mkdir(mode=0o700, parents=True, exist_ok=True)

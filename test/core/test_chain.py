@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -92,6 +93,44 @@ def test_results_do_not_depend_on_blocks(name: str) -> None:
     tolerance = 1e-9 if name == "energy" else 0.0
     assert_same(found[0], found[1], tolerance)
     assert_same(found[0], found[2], tolerance)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prepared_estimate_is_that_of_its_time(name: str) -> None:
+    """In any thread, while the chain goes on."""
+    make, joints, wrenches = make_case(name)
+    chain = make()
+    waiting, expected = [], []
+    for start in range(0, 800, 80):
+        chain.push(joints.take(slice(start, start + 80)))
+        chain.push(wrenches.take(slice(start, start + 80)))
+        chain.process()
+        prepared = chain.prepare_estimate()
+        assert prepared is not None
+        waiting.append(prepared)
+        expected.append(chain.estimate())
+    chain.reset()
+    with ThreadPoolExecutor(2) as threads:
+        found = list(threads.map(lambda prepared: prepared(), waiting))
+    for one, other in zip(found, expected, strict=True):
+        assert_same(one, other)
+
+
+@pytest.mark.parametrize("name", ["load", "base_wrench"])
+def test_only_what_comes_after_a_stamp_is_answered(name: str) -> None:
+    make, joints, wrenches = make_case(name)
+    chain = make()
+    chain.push(joints.take(slice(0, 400)))
+    chain.push(wrenches.take(slice(0, 404)))
+    chain.process()
+    answer = chain.answer()
+    assert answer is not None
+    assert answer.stamps[-1] == wrenches.stamps[403]
+    later = chain.answer(int(answer.stamps[1]))
+    assert later is not None
+    np.testing.assert_array_equal(later.stamps, answer.stamps[2:])
+    np.testing.assert_array_equal(later.predicted, answer.predicted[2:])
+    assert chain.answer(int(wrenches.stamps[403])) is None
 
 
 @pytest.mark.parametrize("name", ["effort", "energy", "payload"])

@@ -9,6 +9,7 @@ import pytest
 from support.chain import BAR, drive, load_of, make_chain, puma_motion, sensor_of, simulate_puma
 
 from inertid_ros.core.chain import Chain
+from inertid_ros.core.checks.wrench_convention import count_row
 from inertid_ros.core.records import FloatArray, WrenchBlock
 from inertid_ros.sim.simulator import Simulator
 
@@ -168,3 +169,26 @@ def test_moments_of_the_wrong_sign_are_an_impossible_body() -> None:
     estimate = load_of(chain)
     assert "impossible_body" in [item.code for item in estimate.findings]
     assert "known" not in estimate.states
+
+
+def test_rows_count_if_the_sensor_has_turned_since_the_last_that_did() -> None:
+    """Sums of products of a, 1, f and n, against numpy."""
+    random = np.random.default_rng(0)
+    last, everything, present = np.zeros(3), np.zeros((10, 10)), np.zeros((10, 10))
+    kept, fitting, before = [], [], np.zeros(3)
+    for _ in range(200):
+        signals, readings = random.normal(size=16), random.normal(size=6)
+        signals[:3] *= 0.1
+        signals[13:] *= 0.1
+        signals[12] = random.uniform(0.1, 1.0)
+        fits = bool(random.random() < 0.5)
+        count_row(signals, readings, fits, last, everything, present)
+        joined = np.concatenate((signals[:3] - signals[13:], signals[12:13], readings))
+        if np.linalg.norm(joined[:3] / signals[12] - before) >= 0.3:
+            before = joined[:3] / signals[12]
+            kept.append(joined)
+            if fits:
+                fitting.append(joined)
+    assert 20 < len(kept) < 190
+    np.testing.assert_allclose(everything, np.array(kept).T @ np.array(kept), atol=1e-10)
+    np.testing.assert_allclose(present, np.array(fitting).T @ np.array(fitting), atol=1e-10)

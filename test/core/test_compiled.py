@@ -1,0 +1,134 @@
+"""Where compiled code is kept, and that everything works where it cannot be kept at all."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inertid_ros.core import compiled as module
+
+CORE = Path(module.__file__).parent
+KERNEL = """
+from inertid_ros.core.compiled import compiled
+
+@compiled
+def add(a, b):
+    return a + b
+"""
+SCRIPT = """
+import json, os, stat, sys, tempfile
+{before}
+from inertid_ros.core import compiled
+was_compiled = compiled.is_compiled()
+import kernel
+found = kernel.add(1.0, 2.0)
+cache = compiled._CACHE
+hits = sum(kernel.add.stats.cache_hits.values()) if hasattr(kernel.add, "stats") else -1
+mode = None if cache is None or not cache.is_dir() else stat.S_IMODE(cache.stat().st_mode)
+print(json.dumps([found, None if cache is None else str(cache), hits, was_compiled, compiled.is_compiled(), mode]))
+"""
+NO_TEMPORARY_FILES = "tempfile._candidate_tempdir_list = lambda: ['/dev/null/nowhere']"
+
+
+class Outcome:
+    """What a process with one small kernel says."""
+
+    def __init__(self, printed: str) -> None:
+        values: list[Any] = json.loads(printed)
+        self.found, cache, self.hits, self.was_compiled, self.is_compiled, self.mode = values
+        self.cache = None if cache is None else Path(cache)
+
+
+def run(directory: Path, before: str = "", **environment: str | None) -> Outcome:
+    """Call a kernel of a module that lies in a directory that numba cannot write to."""
+    source = directory / "source"
+    source.mkdir(exist_ok=True)
+    (source / "kernel.py").write_text(KERNEL)
+    (source / "__pycache__").write_text("no directory, so nothing can be written beside the module")
+    values = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA", "XDG", "TMP"))}
+    path = os.pathsep.join((str(source), str(CORE.parents[1])))
+    values |= {"PYTHONPATH": path, "HOME": str(directory / "home"), "TMPDIR": str(directory)}
+    values = {name: value for name, value in (values | environment).items() if value is not None}
+    script = SCRIPT.format(before=before)
+    result = subprocess.run(
+        [sys.executable, "-c", script], env=values, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert result.returncode == 0, result.stderr
+    outcome = Outcome(result.stdout)
+    assert outcome.found == 3.0
+    return outcome
+
+
+def test_code_is_kept_in_the_user_s_cache_for_the_next_start(tmp_path: Path) -> None:
+    first, second = run(tmp_path), run(tmp_path)
+    assert first.cache is not None
+    assert first.cache.parent == tmp_path / "home" / ".cache" / "inertid_ros"
+    assert first.mode == 0o700
+    assert (first.hits, first.was_compiled, first.is_compiled) == (0, False, True)
+    assert (second.hits, second.was_compiled) == (1, True)
+    elsewhere = run(tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert elsewhere.cache is not None
+    assert elsewhere.cache.parent == tmp_path / "cache" / "inertid_ros"
+
+
+@pytest.mark.parametrize("home", [None, "/dev/null"])
+def test_without_a_home_it_is_kept_among_temporary_files(tmp_path: Path, home: str | None) -> None:
+    outcome = run(tmp_path, HOME=home)
+    assert outcome.cache is not None
+    assert outcome.cache.parent == tmp_path / f"inertid_ros-{os.getuid()}"
+    assert outcome.is_compiled
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        NO_TEMPORARY_FILES,
+        "os.getuid = lambda: 123456",  # so that directories belong to somebody else
+    ],
+)
+def test_without_a_place_to_write_to_it_works_all_the_same(tmp_path: Path, before: str) -> None:
+    outcome = run(tmp_path, before, HOME=None)
+    assert outcome.cache is None
+    assert not outcome.is_compiled
+
+
+def test_place_of_numba_s_own_setting_is_respected_and_need_not_be_writable(tmp_path: Path) -> None:
+    chosen = run(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "chosen"))
+    assert chosen.cache == tmp_path / "chosen"
+    assert chosen.is_compiled
+    run(tmp_path, NO_TEMPORARY_FILES, NUMBA_CACHE_DIR="/dev/null/nowhere", HOME=None)
+
+
+def test_pure_python_needs_no_compilation(tmp_path: Path) -> None:
+    outcome = run(tmp_path, NUMBA_DISABLE_JIT="1")
+    assert outcome.hits == -1
+    assert outcome.was_compiled
+
+
+def test_all_that_kernels_are_made_of_names_their_version() -> None:
+    """Files with kernels, and those whose numbers they use: numba does not notice when these change."""
+    trees = {
+        str(path.relative_to(CORE)): ast.parse(path.read_text(encoding="utf-8")).body for path in CORE.rglob("*.py")
+    }
+    needed = set()
+    for path, body in trees.items():
+        kernels = [node for node in body if isinstance(node, ast.FunctionDef) and _is_kernel(node)]
+        names = {part.id for kernel in kernels for part in ast.walk(kernel) if isinstance(part, ast.Name)}
+        needed |= {path} if kernels else set()
+        for node in body:
+            source = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+            if isinstance(node, ast.ImportFrom) and source.startswith("inertid_ros.core."):
+                used = {alias.name for alias in node.names} & names - {"FloatArray", "IntArray"}
+                needed |= {source.removeprefix("inertid_ros.core.").replace(".", "/") + ".py"} if used else set()
+    assert needed - {"compiled.py"} == set(module._KERNELS)
+
+
+def _is_kernel(function: ast.FunctionDef) -> bool:
+    return any(isinstance(item, ast.Name) and item.id == "compiled" for item in function.decorator_list)
