@@ -30,6 +30,7 @@ class Layout:
 
     Attributes:
         strings: the texts of the message: frame_id, then joint names.
+        names: the joint names, always the same object, by which those who know them recognise them.
         lengths: how many numbers each field has, in the order of `fields`.
         dtype: one record per message, with `sec`, `nanosec` and the fields as (length,) of float64.
         mask: 1 in each bit that must not differ, as a little-endian integer over the whole message.
@@ -37,6 +38,7 @@ class Layout:
     """
 
     strings: tuple[str, ...]
+    names: tuple[str, ...]
     lengths: tuple[int, ...]
     dtype: np.dtype[np.void]
     mask: int
@@ -115,6 +117,7 @@ class LayoutReader:
         mask = int.from_bytes(self._mask, "little")
         return Layout(
             strings=tuple(self._strings),
+            names=tuple(self._strings[1:]),
             lengths=tuple(count for _, kind, _, count in self._fields if kind == "f8"),
             dtype=dtype,
             mask=mask,

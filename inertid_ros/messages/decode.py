@@ -141,16 +141,19 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _stamps(records: Records) -> IntArray:
+    if len(records) == 1:
+        return np.array([records["sec"].item() * _SECOND + records["nanosec"].item()])
     return np.asarray(records["sec"] * _SECOND + records["nanosec"])
 
 
 def _numbers(records: Records, field: str) -> FloatArray:
-    return np.ascontiguousarray(records[field], dtype=np.float64)
+    """A copy, aligned and writable: kernels would be compiled anew for anything else."""
+    return np.array(records[field], dtype=np.float64)
 
 
 def _joints_from_records(layout: Layout, records: Records) -> JointBlock:
     return JointBlock(
-        names=layout.strings[1:],
+        names=layout.names,
         stamps=_stamps(records),
         positions=_numbers(records, "position"),
         velocities=_numbers(records, "velocity") if layout.lengths[1] else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import traceback
 from collections.abc import Callable
@@ -179,9 +180,8 @@ class Session:
                 processed is not None and processed.stamps.item(-1) == block.stamps.item(-1)
             )
             waiting = None if is_done else self.chain.answer(block.stamps.item(0) - 1)
-            for output in (processed, waiting):
-                if output is not None and not np.isfinite(output.predicted).all():
-                    raise FloatingPointError("a prediction is not finite")
+            if not (_is_finite(processed) and _is_finite(waiting)):
+                raise FloatingPointError("a prediction is not finite")
         except InertidError as error:
             self._give_up(error)
             return []
@@ -288,3 +288,10 @@ class Session:
                 f"there is no {missing} yet, so nothing is known of the {self.task.name}: see /diagnostics"
             )
         return self.chain
+
+
+def _is_finite(output: Output | None) -> bool:
+    """Whether all predictions are finite; their sum tells sooner, unless it overflows."""
+    if output is None or math.isfinite(output.predicted.sum()):
+        return True
+    return bool(np.isfinite(output.predicted).all())
