@@ -142,7 +142,7 @@ def _same(one: Any, other: Any) -> bool:
 
 def _stamps(records: Records) -> IntArray:
     if len(records) == 1:
-        return np.array([records["sec"].item() * _SECOND + records["nanosec"].item()])
+        return np.asarray(records["sec"].item() * _SECOND + records["nanosec"].item())
     return np.asarray(records["sec"] * _SECOND + records["nanosec"])
 
 
