@@ -6,6 +6,7 @@ Only launch files import this: `launch` is not there where ROS comes as wheels.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from launch.actions import DeclareLaunchArgument
@@ -74,7 +75,12 @@ def make_estimator(given: Mapping[str, str], parameters: Mapping[str, str], **fi
         given: values of all arguments; an argument X_topic remaps topic X.
         parameters: by argument the parameter that it sets; an empty argument sets nothing.
         fixed: further parameters.
+
+    Raises:
+        FileNotFoundError: if params_file is not a file; launch itself would start the node with defaults instead.
     """
+    if given["params_file"] and not Path(given["params_file"]).is_file():
+        raise FileNotFoundError(f"params_file '{given['params_file']}' is not a file")
     overrides = {
         **fixed,
         "autostart": given["autostart"] == "true",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rclpy.lifecycle import TransitionCallbackReturn
-
-from inertid_ros.core.compiled import is_compiled
-from inertid_ros.core.warm_up import warm_up
-from inertid_ros.ros.driver_node import SimulatedDriver
-from inertid_ros.ros.node import EstimatorNode
-from inertid_ros.ros.runtime import run_node
+if TYPE_CHECKING:
+    from inertid_ros.ros.node import EstimatorNode
 
 SWITCH_INTERVAL = 0.0005
 """Seconds after which the worker thread must hand the interpreter over: half of what a prediction may be delayed by.
@@ -24,18 +25,11 @@ def run_estimator(arguments: list[str] | None = None) -> int:
         arguments: the command line, with `--ros-args`; None for that of the process.
     """
     sys.setswitchinterval(SWITCH_INTERVAL)
+    with _ending_at_once():
+        from inertid_ros.ros.runtime import run_node
+
+        _prepare_kernels()
     return run_node("inertid", arguments, _make_estimator)
-
-
-def _make_estimator() -> EstimatorNode:
-    """Make the node, active unless the parameter `autostart` says otherwise or it cannot be configured yet."""
-    node = EstimatorNode()
-    if not is_compiled():
-        node.get_logger().info("compiling for this machine, which takes half a minute and is done once")
-    warm_up()
-    if node.settings.autostart and node.trigger_configure() == TransitionCallbackReturn.SUCCESS:
-        node.trigger_activate()
-    return node
 
 
 def run_driver(arguments: list[str] | None = None) -> int:
@@ -44,4 +38,48 @@ def run_driver(arguments: list[str] | None = None) -> int:
     Args:
         arguments: the command line, with `--ros-args`; None for that of the process.
     """
+    with _ending_at_once():
+        from inertid_ros.ros.driver_node import SimulatedDriver
+        from inertid_ros.ros.runtime import run_node
     return run_node("simulated_driver", arguments, SimulatedDriver)
+
+
+@contextmanager
+def _ending_at_once() -> Iterator[None]:
+    """Let SIGINT end the process at once, with exit code 0, while it imports and compiles and there is no node yet.
+
+    KeyboardInterrupt would not do: out of the import of a compiled module it comes as an ImportError.
+    """
+    python_handler = signal.signal(signal.SIGINT, lambda *_: os._exit(0))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, python_handler)
+
+
+def _prepare_kernels() -> None:
+    """Compile or load the kernels, before there is a node that others would wait for in vain."""
+    from rclpy.logging import get_logger
+
+    from inertid_ros.core.compiled import is_compiled
+    from inertid_ros.core.warm_up import warm_up
+
+    if is_compiled():
+        warm_up()
+        return
+    started = time.monotonic()
+    get_logger("inertid").info("compiling for this machine, which takes about a minute and is done once")
+    warm_up()
+    get_logger("inertid").info(f"compiled in {time.monotonic() - started:.0f} s")
+
+
+def _make_estimator() -> EstimatorNode:
+    """Make the node, active unless the parameter `autostart` says otherwise or it cannot be configured yet."""
+    from rclpy.lifecycle import TransitionCallbackReturn
+
+    from inertid_ros.ros.node import EstimatorNode
+
+    node = EstimatorNode()
+    if node.settings.autostart and node.trigger_configure() == TransitionCallbackReturn.SUCCESS:
+        node.trigger_activate()
+    return node
