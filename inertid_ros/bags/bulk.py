@@ -57,7 +57,7 @@ def glance(path: Path, topics: Iterable[str]) -> tuple[int, int, int] | None:
     """
     wanted = set(topics)
     try:
-        content = yaml.safe_load((path / "metadata.yaml").read_text(encoding="utf-8"))["rosbag2_bagfile_information"]
+        content = yaml.safe_load((path / "metadata.yaml").read_bytes())["rosbag2_bagfile_information"]
         start = int(content["starting_time"]["nanoseconds_since_epoch"])
         counts = {
             item["topic_metadata"]["name"]: item["message_count"] for item in content["topics_with_message_count"]
