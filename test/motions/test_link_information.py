@@ -210,7 +210,7 @@ def test_designed_motion_holds_all_limits(puma: Arm, puma_motion: WindowedSines)
 def test_effort_limits_bind_where_motors_are_weak(puma: Arm, puma_motion: WindowedSines) -> None:
     free = check_limits(puma, puma_motion, puma.limits.effort)
     weak = replace(puma.limits, effort=0.6 * free)
-    motion = MotionSearch(puma.information, weak, 10.0, candidates=1000).run()
+    motion = MotionSearch(puma.information, weak, 10.0, candidates=1500).run()
     check_limits(puma, motion, weak.effort)
     assert puma.cost(motion) < puma.cost(puma_motion.scaled(0.3))
 

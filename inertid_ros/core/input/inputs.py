@@ -176,6 +176,8 @@ class ArmInput:
 
     def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:
         """Readings or predictions (N, K) of samples, as the driver publishes them."""
+        if self._sign > 0.0 and self._static is None:
+            return values
         if self._sign < 0.0:
             values = values.copy()
             values[:, :_WRENCH] *= -1.0

@@ -178,7 +178,7 @@ class ArmTask:
 
     def find_usable(self, segment: Segment) -> BoolArray:
         """Which readings (N, K) of a segment are usable."""
-        return np.asarray(segment.bad == 0.0)
+        return np.equal(segment.samples[:, segment.columns.bad], 0.0)
 
     def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:
         """Readings or predictions (N, K) of samples, as the driver publishes them."""
