@@ -381,3 +381,56 @@ def learn_inflation(state: FloatArray, ratio: float, leverage: float) -> None:
     state[WEIGHT] += leverage
     state[EXCESS] += leverage * (min(ratio, INFLATION_MOST) - 1.0)
     state[INFLATION] = 1.0 + max(0.0, state[EXCESS]) / (state[WEIGHT] + INFLATION_PRIOR)
+
+
+@compiled
+def add_channels(
+    total: FloatArray, matrices: FloatArray, offsets: IntArray, used: IntArray, weights: FloatArray
+) -> None:
+    """Fold the information of all channels, each with its weight, into that of all unknowns (U + 1, U + 1)."""
+    size = len(total)
+    row = np.empty(size)
+    for k in range(len(weights)):
+        start, count = offsets[k, 1], offsets[k + 1, 1] - offsets[k, 1]
+        matrix = matrices[offsets[k, 0] : offsets[k + 1, 0]].reshape(count + 1, count + 1)
+        for i in range(count + 1):
+            row[:] = 0.0
+            for j in range(i, count):
+                row[used[start + j]] = weights[k] * matrix[i, j]
+            row[size - 1] = weights[k] * matrix[i, count]
+            fold_row(total, row)
+
+
+@compiled
+def explain_channels(
+    matrices: FloatArray,
+    offsets: IntArray,
+    used: IntArray,
+    values: FloatArray,
+    inverse: FloatArray,
+    left: FloatArray,
+    freedom: FloatArray,
+) -> None:
+    """Sum of squares (K,) that values leave of each channel's rows, and how many unknowns (K,) it determines.
+
+    The latter is the squared norm of R_k R^-1, with R_k the root of the channel's information without its weight and
+    R^-1 the upper triangular inverse root of that of all.
+    """
+    unknowns = len(values)
+    spread = np.empty(unknowns)
+    for k in range(len(left)):
+        start, count = offsets[k, 1], offsets[k + 1, 1] - offsets[k, 1]
+        matrix = matrices[offsets[k, 0] : offsets[k + 1, 0]].reshape(count + 1, count + 1)
+        left[k] = matrix[count, count] ** 2
+        freedom[k] = 0.0
+        for i in range(count):
+            rest = -matrix[i, count]
+            spread[:] = 0.0
+            for j in range(i, count):
+                entry, index = matrix[i, j], used[start + j]
+                rest += entry * values[index]
+                for column in range(index, unknowns):
+                    spread[column] += entry * inverse[index, column]
+            left[k] += rest**2
+            for column in range(unknowns):
+                freedom[k] += spread[column] ** 2

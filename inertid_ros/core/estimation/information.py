@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtri
 
 from inertid_ros.core.estimation.folding import fold_rows, solve_triangle
-from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.records import FloatArray
 
 
 class SquareRootInformation:
@@ -125,11 +125,3 @@ class SquareRootInformation:
         left = self.matrix[n, n]
         self.matrix[:n, :] = turned[count : count + n, count:]
         self.matrix[n, n] = left
-
-
-def embed(matrix: FloatArray, used: IntArray, size: int) -> FloatArray:
-    """Rows [A, y] (m + 1, m + 1) of some unknowns as rows (m + 1, size + 1) of all."""
-    whole = np.zeros((len(matrix), size + 1))
-    whole[:, used] = matrix[:, :-1]
-    whole[:, -1] = matrix[:, -1]
-    return whole

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inertid_ros.core.estimation.folding import fold_channels
-from inertid_ros.core.estimation.information import SquareRootInformation, embed
+from inertid_ros.core.estimation.folding import add_channels, explain_channels, fold_channels
+from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.records import FloatArray, IntArray
 
 BLOCK = 50
@@ -45,6 +45,7 @@ class WeightedSolution:
     Attributes:
         values: (U,).
         information: of the values, with all channels weighted.
+        inverse: (U, U) root of their covariance, upper triangular.
         variances: (K,) of what is left of each channel, per row.
         correlations: (K,) how many rows are worth one.
         rows: (K,) how many there are.
@@ -53,6 +54,7 @@ class WeightedSolution:
 
     values: FloatArray
     information: SquareRootInformation
+    inverse: FloatArray
     variances: FloatArray
     correlations: FloatArray
     rows: IntArray
@@ -152,7 +154,7 @@ class ReweightedEstimator:
         solution = self._solve_once(self._variances)
         self.values, self._variances = solution.values, solution.variances
         self._noise = solution.variances
-        self._inverse = np.ascontiguousarray(solution.information.inverse_factor())
+        self._inverse = solution.inverse
         return solution
 
     def solve(self) -> WeightedSolution:
@@ -182,17 +184,12 @@ class ReweightedEstimator:
         correlations = self._correlations()
         known = np.where(np.isfinite(variances), variances, rough + self._floors**2)
         weights = 1.0 / np.sqrt(known * correlations)
-        channels = [self._channel(k) for k in range(len(self._used))]
-        size = len(self.values)
         total = self._prior.copy()
-        for weight, channel, used in zip(weights, channels, self._used, strict=True):
-            total.fold_in(weight * embed(channel.matrix, used, size))
-        values = total.solve()
-        inverse = total.inverse_factor()
+        add_channels(total.matrix, self._matrices, self._offsets, self._all_used, weights)
+        values, inverse = total.solve(), np.ascontiguousarray(total.inverse_factor())
         left, freedom = np.empty((2, len(weights)))
-        for k, (channel, used) in enumerate(zip(channels, self._used, strict=True)):
-            left[k] = channel.squares_at(values[used])
-            freedom[k] = weights[k] ** 2 * float(np.square(channel.factor @ inverse[used]).sum())
+        explain_channels(self._matrices, self._offsets, self._all_used, values, inverse, left, freedom)
+        freedom *= weights**2
         worth = np.maximum(self._sums[:, 0] / correlations - freedom, 0.0)
         guess = 1.0 / (1.0 + worth) ** 2
         found = (guess * rough + left / correlations) / (guess + worth) + self._floors**2
@@ -200,6 +197,7 @@ class ReweightedEstimator:
         return WeightedSolution(
             values=values,
             information=total,
+            inverse=inverse,
             variances=found,
             correlations=correlations,
             rows=self._sums[:, 0].astype(np.int64),

@@ -159,3 +159,29 @@ def append_next(
         states[stop, joint] = positions[0, joint]
         states[stop, n + joint] = velocities[0, joint]
     return True
+
+
+@compiled
+def compare_velocities(
+    times: FloatArray,
+    states: FloatArray,
+    start: int,
+    stop: int,
+    smallest: float,
+    product: FloatArray,
+    power: FloatArray,
+) -> None:
+    """Add up (n,) the product of each joint's change of position with the integral of its velocity, and its square.
+
+    Changes below the smallest say nothing.
+    """
+    n = len(product)
+    for joint in range(n):
+        change = states[stop - 1, joint] - states[start, joint]
+        if abs(change) < smallest:
+            continue
+        integral = 0.0
+        for k in range(start + 1, stop):
+            integral += 0.5 * (times[k] - times[k - 1]) * (states[k, n + joint] + states[k - 1, n + joint])
+        product[joint] += change * integral
+        power[joint] += change * change

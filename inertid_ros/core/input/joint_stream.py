@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.interpolation import append_next
+from inertid_ros.core.input.interpolation import append_next, compare_velocities
 from inertid_ros.core.input.sample_buffer import SampleBuffer
 from inertid_ros.core.input.timestamps import StampCheck
 from inertid_ros.core.records import FloatArray, IntArray
@@ -186,22 +186,18 @@ class VelocityCheck:
         """Look at the last chunk if one has just ended."""
         if self._seen:
             return
-        times, states = samples.times[-_CHUNK:], samples.states[-_CHUNK:]
-        if len(times) < 3:
+        start = max(samples.start, samples.stop - _CHUNK)
+        if samples.stop - start < 3:
             return
-        joints = len(self._power)
-        steps = (times[1:] - times[:-1])[:, None]
-        velocities = states[:, joints:]
-        integral = (0.5 * steps * (velocities[1:] + velocities[:-1])).sum(axis=0)
-        change = states[-1, :joints] - states[0, :joints]
-        change[np.abs(change) < _MOVED] = 0.0
-        self._product += change * integral
-        self._power += change * change
+        all_times, all_states = samples.all_times, samples.all_states
+        compare_velocities(all_times, all_states, start, samples.stop, _MOVED, self._product, self._power)
         judged = self._power > _JUDGED**2
-        slope = np.divide(self._product, self._power, out=np.ones(joints), where=judged)
+        if not judged.any():
+            return
+        slope = np.divide(self._product, self._power, out=np.ones(len(judged)), where=judged)
         wrong = judged & (np.abs(slope - 1.0) > _TOLERANCE)
         if wrong.any():
             self.trusted = False
             slopes = [f"joint {joint}: {slope[joint]:.2f}" for joint in np.flatnonzero(wrong)]
             detail = ", ".join(slopes) + " times the change of position"
-            self._health.report("joint_states", "velocity_unusable", int(times[-1] * 1e9) + origin, detail)
+            self._health.report("joint_states", "velocity_unusable", int(samples.newest * 1e9) + origin, detail)

@@ -19,8 +19,10 @@ from inertid_ros.core.estimation.folding import (
     SAME_POSE,
     WEIGHT,
     Comparison,
+    add_channels,
     compare_row,
     count_repeats,
+    explain_channels,
     fold_channels,
     fold_row,
     fold_rows,
@@ -299,3 +301,32 @@ def test_channels_are_folded_each_on_its_own() -> None:
                 len(own),
             ]
         )
+
+
+def test_channels_are_added_and_explained_as_their_rows_are() -> None:
+    """Against all rows of all channels at once: their QR, what a solution leaves of them, and the hat matrix."""
+    random = np.random.default_rng(4)
+    used = [np.array([0, 2, 3]), np.array([1, 2, 4, 5]), np.array([5])]
+    weights = np.array([0.5, 2.0, 3.0])
+    rows = [random.normal(size=(20, len(one) + 1)) for one in used]
+    matrices = [np.asarray(np.linalg.qr(part, mode="r")) for part in rows]
+    sizes = np.array([[0, 0]] + [[(len(one) + 1) ** 2, len(one)] for one in used])
+    flat, offsets = np.concatenate([matrix.ravel() for matrix in matrices]), np.cumsum(sizes, axis=0)
+    together = np.concatenate(used)
+    total = np.zeros((7, 7))
+    add_channels(total, flat, offsets, together, weights)
+    whole = []
+    for weight, one, part in zip(weights, used, rows, strict=True):
+        spread = np.zeros((20, 7))
+        spread[:, one], spread[:, -1] = weight * part[:, :-1], weight * part[:, -1]
+        whole.append(spread)
+    everything = np.concatenate(whole)
+    np.testing.assert_allclose(total.T @ total, everything.T @ everything, atol=1e-10)
+    values = random.normal(size=6)
+    inverse = np.linalg.inv(np.linalg.qr(everything[:, :-1], mode="r"))
+    left, freedom = np.empty((2, 3))
+    explain_channels(flat, offsets, together, values, np.ascontiguousarray(np.triu(inverse)), left, freedom)
+    hat = np.diag(everything[:, :-1] @ inverse @ inverse.T @ everything[:, :-1].T).reshape(3, 20).sum(axis=1)
+    np.testing.assert_allclose(weights**2 * freedom, hat)
+    for index, (one, part) in enumerate(zip(used, rows, strict=True)):
+        np.testing.assert_allclose(left[index], np.square(part[:, :-1] @ values[one] - part[:, -1]).sum())

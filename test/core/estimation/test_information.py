@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.estimation.information import SquareRootInformation, embed
+from inertid_ros.core.estimation.folding import add_channels
+from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.records import FloatArray
 
 
@@ -58,7 +59,8 @@ def test_rows_of_some_unknowns_are_rows_of_all() -> None:
     some, _, estimate, left = _make(7)
     used = np.array([0, 2, 3, 6, 7])
     whole = SquareRootInformation(np.full(8, 1e6))
-    whole.fold_in(embed(some.matrix, used, 8))
+    offsets = np.array([[0, 0], [some.matrix.size, len(used)]])
+    add_channels(whole.matrix, some.matrix.ravel(), offsets, used, np.ones(1))
     np.testing.assert_allclose(whole.solve()[used], estimate, atol=1e-9)
     assert whole.squares_left == pytest.approx(left)
     np.testing.assert_allclose(np.diag(whole.covariance())[[1, 4, 5]], 1e12)

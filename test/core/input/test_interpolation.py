@@ -12,6 +12,7 @@ from inertid_ros.core.input.interpolation import (
     IN_GAP,
     NOT_FINITE,
     append_next,
+    compare_velocities,
     find_cuts,
     interpolate,
     lay_down,
@@ -182,3 +183,18 @@ def test_extrapolation_goes_on_with_the_velocity_for_one_period_at_most(has_velo
     assert stream.extrapolate(samples)
     np.testing.assert_allclose(samples[:, 1:3], np.outer([0.054, 0.06, 0.06], velocity))
     np.testing.assert_allclose(samples[:, 3:], np.tile(velocity, (3, 1)))
+
+
+def test_velocities_are_compared_with_the_change_of_the_positions() -> None:
+    random = np.random.default_rng(5)
+    times = np.cumsum(random.uniform(0.001, 0.003, 50))
+    velocities = random.normal(size=(50, 3))
+    positions = random.normal(size=(50, 3))
+    positions[-1, 2] = positions[10, 2] + 0.005
+    product, power = np.ones((2, 3))
+    compare_velocities(times, np.hstack((positions, velocities)), 10, 50, 0.01, product, power)
+    change = positions[-1] - positions[10]
+    integral = np.trapezoid(velocities[10:], times[10:], axis=0)
+    judged = np.array([1.0, 1.0, 0.0])
+    np.testing.assert_allclose(product, 1.0 + judged * change * integral)
+    np.testing.assert_allclose(power, 1.0 + judged * change**2)
