@@ -108,7 +108,7 @@ def make_context(module: Any, **given: str) -> Any:
 
 
 @needs_launch
-def test_an_empty_argument_overrides_nothing_and_a_given_one_does() -> None:
+def test_an_empty_argument_overrides_nothing_and_a_given_one_does(tmp_path: Path) -> None:
     from launch_ros.utilities import evaluate_parameters
 
     module = load_launch_file("load.launch.py")
@@ -116,10 +116,14 @@ def test_an_empty_argument_overrides_nothing_and_a_given_one_does() -> None:
     (node,) = module.make_node(context)
     (overrides,) = evaluate_parameters(context, node._Node__parameters)
     assert overrides == {"autostart": True, "use_sim_time": False}
-    context = make_context(module, sensor_frame="tool0", use_sim_time="true", params_file="my arm.yaml")
+    path = tmp_path / "my arm.yaml"
+    context = make_context(module, sensor_frame="tool0", use_sim_time="true", params_file=str(path))
+    with pytest.raises(FileNotFoundError, match="is not a file"):
+        module.make_node(context)
+    path.write_text("{}")
     (node,) = module.make_node(context)
     file, overrides = evaluate_parameters(context, node._Node__parameters)
-    assert str(file) == "my arm.yaml"
+    assert str(file) == str(path)
     assert overrides == {"autostart": True, "use_sim_time": True, "load.sensor_frame": "tool0"}
 
 
