@@ -25,6 +25,7 @@ from inertid_ros.core.settings.links_check import check_links_settings
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.core.static.baseline import StaticWrench
 from inertid_ros.core.tasks.arm import ArmTask, PayloadTask, make_links_task
+from inertid_ros.core.tasks.task import Task
 from inertid_ros.core.tasks.wrist import WristLoadTask
 
 _EFFORT_WAIT = 100
@@ -78,7 +79,7 @@ class Chain:
         self._paused = False
         self._stamp = 0
         self._without_effort = 0
-        self._task: WristLoadTask | ArmTask | None = None
+        self._task: Task | None = None
         if target is Target.LOAD and arm is None:
             self._task = WristLoadTask(robot, settings, sensor_frame or settings.load.sensor_frame, self._health)
             return
@@ -140,7 +141,7 @@ class Chain:
         outputs = [self._process_segment(self._task, segment) for segment in segments]
         return outputs[0] if len(outputs) == 1 else join_outputs(outputs)
 
-    def _process_segment(self, task: WristLoadTask | ArmTask, segment: Segment) -> Output:
+    def _process_segment(self, task: Task, segment: Segment) -> Output:
         """Advance from row to row; a restart of the filters takes effect at the next sample."""
         predicted = task.rows.begin(segment)
         task.begin(segment)

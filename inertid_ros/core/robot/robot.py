@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-import numpy as np
 import pinocchio as pin
 
 from inertid_ros.core.errors import RobotDescriptionError, UnknownFrameError, UnsupportedJointError
-from inertid_ros.core.records import FloatArray
 
 _XACRO = ("{http://www.ros.org/wiki/xacro}", "{http://ros.org/wiki/xacro}", "{http://wiki.ros.org/xacro}")
 _OTHER_FORMATS = {"sdf": "an SDF file (Gazebo)", "mujoco": "an MJCF file (MuJoCo)", "COLLADA": "a COLLADA mesh"}
@@ -137,9 +135,3 @@ def parse_urdf(text: str, what: str = "the robot description") -> ElementTree.El
 def find_angles(model: pin.Model) -> tuple[bool, ...]:
     """For each joint of a model with one coordinate a joint, whether that is an angle rather than a length."""
     return tuple("P" not in joint.shortname()[len("JointModel") :] for joint in list(model.joints)[1:])
-
-
-def rotation_to_vertical(gravity: FloatArray) -> FloatArray:
-    """Rotation that turns the direction opposite to gravity into the z axis, (3, 3)."""
-    up = -np.asarray(gravity, dtype=float) / np.linalg.norm(gravity)
-    return np.asarray(pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0])).matrix())

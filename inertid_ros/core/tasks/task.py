@@ -27,15 +27,15 @@ class Input(Protocol):
 
 
 class Task(Protocol):
-    """One thing that is identified.
+    """One thing that is identified."""
 
-    Attributes:
-        input: where samples come from.
-        rows: what makes rows and predictions of them.
-    """
+    @property
+    def input(self) -> Input:
+        """Where samples come from."""
 
-    input: Input
-    rows: Rows
+    @property
+    def rows(self) -> Rows:
+        """What makes rows and predictions of them."""
 
     def begin(self, segment: Segment) -> None:
         """A segment begins."""
