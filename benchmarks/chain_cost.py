@@ -31,9 +31,8 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 from inertid_ros.files.load import load_from_yaml
 from inertid_ros.files.share import share_path
-from inertid_ros.motions.motion import Hold, Sequence
-from inertid_ros.motions.paper_moves import paper_puma_move
-from inertid_ros.sim.friction import JointFriction
+from inertid_ros.motions.motion import Hold, Sequence, paper_puma_move
+from inertid_ros.sim.arm import JointFriction
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 

@@ -20,9 +20,8 @@ from inertid_ros.core.records import FloatArray, Output
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.files.share import share_path
-from inertid_ros.motions.motion import MinimumJerk, Motion, with_rest
-from inertid_ros.motions.paper_moves import paper_ddarm_link_moves
-from inertid_ros.sim.links import links_of, paper_ddarm_links, with_links
+from inertid_ros.motions.motion import MinimumJerk, Motion, paper_ddarm_link_moves, with_rest
+from inertid_ros.sim.arm import links_of, paper_ddarm_links, with_links
 from inertid_ros.sim.sensors import paper_ddarm_link_sensors
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator
 

@@ -50,7 +50,7 @@ from inertid_ros.files.load import load_from_yaml
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.ros.inputs import SAMPLES
-from inertid_ros.sim.friction import JointFriction
+from inertid_ros.sim.arm import JointFriction
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 

@@ -30,8 +30,7 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.files.load import load_from_yaml
 from inertid_ros.files.share import share_path
-from inertid_ros.motions.motion import with_rest
-from inertid_ros.motions.paper_moves import paper_ddarm_load_move, paper_puma_move
+from inertid_ros.motions.motion import paper_ddarm_load_move, paper_puma_move, with_rest
 from inertid_ros.sim.sensors import paper_ddarm_sensors, paper_puma_sensors
 from inertid_ros.sim.simulator import Simulator
 

@@ -24,8 +24,7 @@ from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import JointPath
 from inertid_ros.motions.multisine import JointLimits, Multisine
-from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.links import links_of
+from inertid_ros.sim.arm import JointFriction, links_of
 from inertid_ros.sim.sensors import PUMA_ENCODER_RESOLUTION, SensorModel
 from inertid_ros.sim.simulator import DEFAULT_GRAVITY, Simulator
 

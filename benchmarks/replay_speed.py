@@ -42,8 +42,7 @@ from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.files.load import load_from_yaml
 from inertid_ros.files.share import share_path
 from inertid_ros.messages.cdr_layout import Layout, learn_joint_state, learn_wrench_stamped
-from inertid_ros.motions.motion import Hold, Repeat, Sequence, there_and_back
-from inertid_ros.motions.paper_moves import paper_puma_move
+from inertid_ros.motions.motion import Hold, Repeat, Sequence, paper_puma_move, there_and_back
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 

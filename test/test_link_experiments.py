@@ -10,7 +10,7 @@ from ddarm_links import estimated_links, paper_arm, run_ddarm
 from link_experiments import PREDICTED, coverage, run_many
 from puma_links import CASES, run_puma
 
-from inertid_ros.sim.links import links_of
+from inertid_ros.sim.arm import links_of
 
 pytestmark = pytest.mark.long
 

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from inertid_ros.cli.command import OK, add_command, add_gravity, add_output, add_robot
-from inertid_ros.core.errors import SettingError
+import numpy as np
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from inertid_ros.cli.excite_targets import Target
-    from inertid_ros.motions.motion import JointPath, Motion
+from inertid_ros.cli.command import OK
+from inertid_ros.cli.console import ProgressBar, print_all
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.errors import FileFormatError, SettingError
+from inertid_ros.core.estimation.states import judge_link_parameters
+from inertid_ros.core.records import FloatArray
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
+from inertid_ros.files.estimate import read_estimate
+from inertid_ros.files.urdf import UrdfFile
+from inertid_ros.motions.information import MotionInformation
+from inertid_ros.motions.limits import MotionLimits, read_limits
+from inertid_ros.motions.motion import LINK_MOVES, LOAD_MOVES, JointPath, Motion
+from inertid_ros.motions.multisine import WindowedSines
+from inertid_ros.motions.search import MotionSearch, Reference, make_reference
+from inertid_ros.motions.targets import BASE_NOISE, LinkInformation, LoadInformation, WrenchNoise, assume_noise
+from inertid_ros.motions.trajectory_file import prepare_directory, write_trajectory
+from inertid_ros.text.numbers import format_number, parameter_label
 
 SHORTEST, LONGEST = 0.5, 60.0
 """Durations [s] that can be designed; in 60 s the samples that the search looks at are 0.2 s apart."""
@@ -22,111 +40,157 @@ _SAMPLES = 2001
 """At which efforts and limits are looked at: every 5 ms of the usual 10 s."""
 
 
-def add_parser(commands: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        "excite",
-        run,
-        "design a motion that identifies a load or the links as well as possible",
-        "Design a periodic motion, from rest to rest within all limits, that brings as much information on a load or "
-        "on the arm's own links as possible in the given time. Writes trajectory.csv and a bag with a "
-        "trajectory_msgs/JointTrajectory, and prints the standard deviations to expect. Collisions are not checked.",
-    )
-    add_robot(parser)
-    parser.add_argument("--target", choices=("load", "links"), required=True, help="what is to be identified")
-    add_output(parser, "DIR", "directory to write to")
-    parser.add_argument(
-        "--limits",
-        type=Path,
-        metavar="FILE",
-        help="YAML that narrows the URDF's limits: joints: {NAME: {lower, upper, velocity, acceleration, effort}}, in "
-        "rad (or m) and seconds. Without it a joint may reach its speed in 0.5 s",
-    )
-    parser.add_argument(
-        "--start",
-        type=Path,
-        metavar="ESTIMATE",
-        help="what is known already: estimate.json of a replay (for a load also the file of ~/save)",
-    )
-    parser.add_argument("--duration", type=float, default=10.0, metavar="S", help="of the motion (default 10 s)")
-    add_gravity(parser)
-    parser.add_argument(
-        "--candidates",
-        type=int,
-        metavar="N",
-        help="how many motions to compare (default: as many as take about half a minute)",
-    )
-    parser.add_argument(
-        "--force-noise",
-        type=float,
-        metavar="D",
-        help="density of the sensor's force noise [N/sqrt(Hz)] (default: 0.1 N at 200 Hz, under a base 1 N)",
-    )
-    parser.add_argument(
-        "--torque-noise",
-        type=float,
-        metavar="D",
-        help="density of the sensor's moment noise [Nm/sqrt(Hz)] (default: 5 mNm at 200 Hz, under a base 0.1 Nm)",
-    )
-    load = parser.add_argument_group("load")
-    load.add_argument("--sensor-frame", metavar="FRAME", help="where the wrench is measured (default ft_sensor)")
-    _add_links(parser.add_argument_group("links"))
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a motion is designed for, ready for the search.
 
+    Attributes:
+        joint_names: the joints that move.
+        information: what motions bring.
+        limits: what they have to hold.
+        reference: what the result is compared with.
+        describe: what to show of the result, beside the reference.
+    """
 
-def _add_links(links: Any) -> None:
-    links.add_argument(
-        "--source",
-        choices=("effort", "base_wrench", "both"),
-        help="what is measured: the joints' efforts (default), the wrench under the base, or both",
-    )
-    links.add_argument(
-        "--joints", nargs="+", metavar="NAME", help="the joints of the arm (default: all that do not mimic another)"
-    )
-    links.add_argument(
-        "--effort-noise",
-        type=float,
-        nargs="+",
-        metavar="D",
-        help="density of the efforts' noise [Nm/sqrt(Hz)], one for all joints or one for each in the order of the URDF "
-        "(default: 0.5 %% of the effort limit at 200 Hz, 0.5 Nm where there is none)",
-    )
+    joint_names: tuple[str, ...]
+    information: MotionInformation
+    limits: MotionLimits
+    reference: Reference
+    describe: Callable[[WindowedSines], Sequence[RenderableType]]
 
 
 def run(options: argparse.Namespace) -> int:
     """Design, write and show; 0 if the motion was written."""
-    from inertid_ros.cli.console import ProgressBar, make_console
-    from inertid_ros.cli.excite_targets import TARGETS
-    from inertid_ros.core.robot.robot import Robot
-    from inertid_ros.files.urdf import UrdfFile
-    from inertid_ros.motions.design.search import MotionSearch
-    from inertid_ros.motions.trajectory_file import prepare_directory, write_trajectory
-
     if not SHORTEST <= options.duration <= LONGEST:
         raise SettingError("--duration", options.duration, f"{SHORTEST:g} to {LONGEST:g} s")
     if options.candidates is not None and options.candidates < FEWEST:
         raise SettingError("--candidates", options.candidates, f"{FEWEST} or more")
-    target = TARGETS[options.target](Robot.from_urdf(UrdfFile.read(options.urdf).text), options)
+    prepare = prepare_load if options.target == "load" else prepare_links
+    target = prepare(Robot.from_urdf(UrdfFile.read(options.urdf).text), options)
     prepare_directory(options.output)
     search = MotionSearch(target.information, target.limits, options.duration, options.candidates)
     with ProgressBar("comparing motions", search.candidates, "motions") as progress:
         motion = search.run(on_progress=progress.advance)
     table, bag = write_trajectory(options.output, motion, target.joint_names)
-    console = make_console()
-    for item in target.describe(motion):
-        console.print(item, highlight=False, soft_wrap=isinstance(item, str))
-    console.print(_describe_efforts(target, motion), highlight=False, soft_wrap=True)
+    print_all(*target.describe(motion), _describe_efforts(target, motion))
     if not all(_is_allowed(target, other) for other in target.reference.motions):
-        console.print(f"The {target.reference.name} would exceed the limits.")
-    console.print(f"wrote {table} and {bag}", highlight=False, soft_wrap=True)
-    console.print("Collisions are not checked: run it slowly first, or narrow the joint ranges (--limits).")
+        print_all(f"The {target.reference.name} would exceed the limits.")
+    print_all(
+        f"wrote {table} and {bag}",
+        "Collisions are not checked: run it slowly first, or narrow the joint ranges (--limits).",
+    )
     return OK
+
+
+def prepare_load(robot: Robot, options: argparse.Namespace) -> Target:
+    """Set up the search for a motion that identifies a load; InertidError if an option or file cannot be used."""
+    _refuse(options, ("source", "joints", "effort_noise"), "load")
+    noise = _get_wrench_noise(options, WrenchNoise())
+    frame, covariance, carried = options.sensor_frame or "ft_sensor", None, None
+    if options.start is not None:
+        known = read_estimate(options.start).need_load()
+        if options.sensor_frame not in (None, known.frame):
+            raise FileFormatError(
+                f"the estimate is in frame '{known.frame}', not in '{options.sensor_frame}': leave --sensor-frame out"
+            )
+        frame, covariance = known.frame, known.covariance
+        carried = known.feasible if known.tool is None else known.feasible + known.tool.phi
+    path = robot.path_to(frame)
+    limits = read_limits(path, options.limits)
+    load = carried if carried is not None and carried[0] > 0.0 else None
+    information = LoadInformation(path, np.array(options.gravity), noise, LoadSettings(), covariance, load)
+    reference = make_reference(LOAD_MOVES.get(robot.model.name, ()), limits.joints, options.duration)
+    before = None if covariance is None else np.sqrt(np.diag(covariance))
+
+    def describe(motion: WindowedSines) -> list[RenderableType]:
+        return [make_load_table(information, motion, reference, before)]
+
+    return Target(path.joint_names, information, limits, reference, describe)
+
+
+def make_load_table(
+    information: LoadInformation, motion: WindowedSines, reference: Reference, before: FloatArray | None
+) -> Table:
+    """The predicted standard deviations of all ten parameters beside those of another motion, and of the start."""
+    title = f"predicted standard deviations after {motion.duration:g} s of motion alone, without standstill"
+    table = Table(title=title, title_justify="left")
+    headings = ["parameter", *(["at the start"] if before is not None else []), "designed", reference.name, "better by"]
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    designed, other = information.predict(motion), information.predict(*reference.motions)
+    for index, (deviation, beside) in enumerate(zip(designed.tolist(), other.tolist(), strict=True)):
+        start = [] if before is None else [f"{before[index]:.2e}"]
+        label = Text(parameter_label(index))
+        table.add_row(label, *start, f"{deviation:.2e}", f"{beside:.2e}", f"{beside / deviation:.2f}")
+    return table
+
+
+def prepare_links(robot: Robot, options: argparse.Namespace) -> Target:
+    """Set up the search for a motion that identifies the links; InertidError if an option or file cannot be used."""
+    _refuse(options, ("sensor_frame",), "links")
+    if options.start is None:
+        links = dataclasses.replace(LinksSettings(), source=options.source or "effort")
+        settings = dataclasses.replace(Settings(), gravity=options.gravity, links=links)
+        joints = options.joints or [name for name in robot.joint_names if name not in robot.mimics]
+        model = LinkModel.from_settings(robot, settings, joints)
+        values, covariance, before = model.prior, None, model.prior_deviations
+    else:
+        _refuse(options, ("source", "joints"), "links and --start, which says it")
+        saved = read_estimate(options.start)
+        settings, known = saved.need_settings(), saved.need_links()
+        model = known.make_model(robot, settings)
+        values, covariance, before = known.values, known.covariance, np.sqrt(np.diag(known.covariance))
+    limits = read_limits(model.arm, options.limits)
+    wrench = _get_wrench_noise(options, BASE_NOISE)
+    densities = assume_noise(model, wrench, _get_effort_noise(options, len(model.arm.joint_names)))
+    information = LinkInformation(model, densities, settings.links, covariance)
+    moves = (LOAD_MOVES | LINK_MOVES).get(robot.model.name, ())
+    reference = make_reference(moves, limits.joints, options.duration)
+
+    def describe(motion: WindowedSines) -> list[RenderableType]:
+        noise = ", ".join(f"{name} {density:.2g}" for name, density in zip(model.channels, densities, strict=True))
+        return [
+            make_links_table(model, information, motion, reference, before),
+            _count_known(model, values, information, motion, reference),
+            f"assumed white noise [unit/sqrt(Hz)]: {noise}",
+        ]
+
+    return Target(model.arm.joint_names, information, limits, reference, describe)
+
+
+def make_links_table(
+    model: LinkModel, information: LinkInformation, motion: WindowedSines, reference: Reference, before: FloatArray
+) -> Table:
+    """The predicted standard deviations of the base parameters beside those of other motions, and of the start."""
+    title = f"predicted standard deviations (SI) after {motion.duration:g} s of motion alone, without standstill"
+    table = Table(title=title, title_justify="left")
+    table.add_column("base parameter", overflow="fold")
+    for heading in ("URDF", "at the start", "designed", reference.name, "better by"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    wanted, inertial = np.flatnonzero(information.wanted), model.unknowns.inertial.stop
+    predicted = information.predict(motion), information.predict(*reference.motions)
+    for index, deviation, beside in zip(wanted, *(part.tolist() for part in predicted), strict=True):
+        value = format_number(model.prior[index], ".3g") if model.base.columns[index] < inertial else ""
+        better = beside / deviation
+        numbers = (f"{deviation:.2e}", f"{beside:.2e}", f"{better:.2f}" if better < 10.0 else f"{better:.0f}")
+        table.add_row(Text(model.base.texts[index]), value, f"{before[index]:.2g}", *numbers)
+    return table
+
+
+def _count_known(
+    model: LinkModel, values: FloatArray, information: LinkInformation, motion: WindowedSines, reference: Reference
+) -> str:
+    """How many base parameters will be known."""
+    counts = []
+    for motions in ((motion,), reference.motions):
+        states = judge_link_parameters(model, values, information.covariance(motions))
+        counts.append(sum(state == "known" for state, wanted in zip(states, information.wanted, strict=True) if wanted))
+    total = int(information.wanted.sum())
+    return f"{counts[0]} of {total} will be known, with the {reference.name} {counts[1]} (if the URDF is about right)"
 
 
 def _describe_efforts(target: Target, motion: Motion) -> str:
     """The largest effort of each joint beside its limit."""
-    import numpy as np
-
     peaks = np.abs(target.information.move(_sample(motion))[1]).max(axis=0)
     parts = [
         f"{name} {peak:.3g}" + (f" of {limit:.3g}" if np.isfinite(limit) else "")
@@ -141,6 +205,37 @@ def _is_allowed(target: Target, motion: Motion) -> bool:
 
 
 def _sample(motion: Motion) -> JointPath:
-    import numpy as np
-
     return motion.at(np.linspace(0.0, motion.duration, _SAMPLES))
+
+
+def _get_effort_noise(options: argparse.Namespace, joints: int) -> FloatArray | None:
+    if options.effort_noise is None:
+        return None
+    for density in options.effort_noise:
+        _check_density("--effort-noise", density)
+    if len(options.effort_noise) not in (1, joints):
+        raise SettingError("--effort-noise", options.effort_noise, f"one density, or {joints}, one for each joint")
+    return np.broadcast_to(np.array(options.effort_noise), joints)
+
+
+def _get_wrench_noise(options: argparse.Namespace, usual: WrenchNoise) -> WrenchNoise:
+    """The noise that the options name, else the usual one."""
+    given = {"force": options.force_noise, "torque": options.torque_noise}
+    given = {name: density for name, density in given.items() if density is not None}
+    for name, density in given.items():
+        _check_density(f"--{name}-noise", density)
+    return usual._replace(**given)
+
+
+def _check_density(name: str, density: float) -> None:
+    """Refuse what is not a noise density."""
+    if not 0.0 < density < np.inf:
+        raise SettingError(name, density, "a density above 0")
+
+
+def _refuse(options: argparse.Namespace, names: Sequence[str], target: str) -> None:
+    """Refuse options that have no meaning for this target."""
+    for name in names:
+        value = getattr(options, name)
+        if value is not None:
+            raise SettingError(f"--{name.replace('_', '-')}", value, f"no such option with --target {target}")

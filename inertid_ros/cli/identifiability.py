@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from inertid_ros.cli.command import add_command, add_gravity, add_json, add_robot, finish
+import numpy as np
+from rich.table import Table
+
+from inertid_ros.cli.command import finish
+from inertid_ros.cli.console import make_console
+from inertid_ros.core.equations.base_parameters import BaseParameters
+from inertid_ros.core.equations.equation import Source
+from inertid_ros.core.equations.identifiability import find_identifiable
 from inertid_ros.core.errors import SettingError, UnsupportedJointError
-
-if TYPE_CHECKING:
-    from inertid_ros.core.equations.base_parameters import BaseParameters
-    from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.files.urdf import UrdfFile
+from inertid_ros.text.numbers import PARAMETER_UNITS, format_number
 
 MEASURED = {
     "effort": "the efforts of the joints",
@@ -19,46 +27,14 @@ MEASURED = {
 }
 
 
-def add_parser(commands: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        "identifiability",
-        run,
-        "see which parameters of the links can be identified at all",
-        "Find from a URDF alone which inertial parameters of the links some motion could identify, which only in "
-        "combinations, and which not at all.",
-    )
-    add_robot(parser)
-    parser.add_argument("--source", choices=tuple(MEASURED), default="effort", help="what is measured (default effort)")
-    parser.add_argument(
-        "--joints",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="joints that move (default all); others count as fixed, such as those of fingers",
-    )
-    add_gravity(parser)
-    add_json(parser)
-
-
 def run(options: argparse.Namespace) -> int:
     """Print what is identifiable; 0 if everything went well, 1 if something is wrong."""
-    from inertid_ros.core.equations.equation import Source
-    from inertid_ros.core.equations.identifiability import find_identifiable
-
     arm = _read_arm(options)
     base = find_identifiable(arm, Source(options.source))
     return finish(options, _list_all(arm, base, options.source), lambda _: _print_tables(arm, base, options.source))
 
 
 def _read_arm(options: argparse.Namespace) -> ArmModel:
-    import numpy as np
-
-    from inertid_ros.core.robot.arm import ArmModel
-    from inertid_ros.core.robot.robot import Robot
-    from inertid_ros.files.urdf import UrdfFile
-
     if not np.all(np.isfinite(options.gravity)):
         raise SettingError("--gravity", options.gravity, "three finite numbers")
     robot = Robot.from_urdf(UrdfFile.read(options.urdf).text)
@@ -92,9 +68,7 @@ def _list_all(arm: ArmModel, base: BaseParameters, source: str) -> dict[str, Any
 
 
 def _print_tables(arm: ArmModel, base: BaseParameters, source: str) -> None:
-    from inertid_ros.cli.console import make_console
-
-    console = make_console(highlight=False, markup=False)
+    console = make_console()
     together = base.rank - len(base.alone)
     console.print(f"From {MEASURED[source]}, of {len(base.names)} parameters of {len(arm.link_names)} links:")
     console.print(
@@ -113,10 +87,6 @@ def _print_tables(arm: ArmModel, base: BaseParameters, source: str) -> None:
 
 
 def _tabulate_links(arm: ArmModel, base: BaseParameters) -> Any:
-    from rich.table import Table
-
-    from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-
     marks = ["·"] * len(base.names)
     for group, mark in ((base.alone, "●"), (base.combined, "○")):
         for index in group:
@@ -130,15 +100,11 @@ def _tabulate_links(arm: ArmModel, base: BaseParameters) -> Any:
 
 
 def _tabulate_combinations(arm: ArmModel, base: BaseParameters) -> Any:
-    from rich.table import Table
-
-    from inertid_ros.text.numbers import PARAMETER_UNITS
-
     table = Table("", "combination", title="The combinations", title_justify="left")
     table.add_column("by the URDF", justify="right", no_wrap=True)
     values = base.combination @ arm.parameters
     alone = set(base.alone)
     rows = [row for row in zip(base.columns, base.texts, values, strict=True) if row[0] not in alone]
     for number, (column, text, value) in enumerate(rows, start=1):
-        table.add_row(str(number), text, f"{value + 0.0:.6g} {PARAMETER_UNITS[column % 10]}")
+        table.add_row(str(number), text, f"{format_number(value, '.6g')} {PARAMETER_UNITS[column % 10]}")
     return table

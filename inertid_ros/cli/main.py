@@ -5,125 +5,304 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import Any
 
-from inertid_ros import __version__
-from inertid_ros.cli import excite, export_urdf, identifiability, plot, publish, reactions, replay, validate, weigh
-from inertid_ros.cli.command import OK, add_command, run_command
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
-    parser = argparse.ArgumentParser(
-        prog="inertid",
-        description="Identify what a robot carries and the inertial parameters of its arm, live and from bags.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _add_nodes(commands)
-    _add_demo(commands)
-    _add_params(commands)
-    for module in (replay, validate, export_urdf, plot, excite, identifiability, reactions, weigh, publish):
-        module.add_parser(commands)
-    return parser
+from inertid_ros.cli.command import run_command
+from inertid_ros.cli.options import (
+    BAG,
+    BAGS,
+    EITHER,
+    ESTIMATE,
+    GRAVITY,
+    JSON,
+    REMAP,
+    ROBOT,
+    SOURCES,
+    SPAN,
+    Command,
+    file_option,
+    make_parser,
+    option,
+    output,
+    params,
+    urdf,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    parser = make_parser()
+    parser = make_parser(COMMANDS)
     options, rest = parser.parse_known_args(arguments)
-    if rest and not ("ros_arguments" in options and rest[0] == "--ros-args"):
+    if rest and not (options.takes_ros_arguments and rest[0] == "--ros-args"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     options.ros_arguments = rest
     return run_command(options)
 
 
-def _add_nodes(commands: Any) -> None:
-    node = add_command(
-        commands,
+def _resolution(text: str) -> int:
+    """Read dots per inch."""
+    if not text.isdecimal() or not 20 <= int(text) <= 1200:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 20 to 1200")
+    return int(text)
+
+
+COMMANDS = (
+    Command(
         "node",
-        _run_estimator,
+        "live.run_estimator",
         "run the estimator beside a driver",
         "Run the ROS 2 node `inertid` (the same as `ros2 run inertid_ros estimator`). ROS arguments follow, such as: "
         "--ros-args --params-file my_arm.yaml -r wrench:=/ft_sensor/wrench",
-    )
-    driver = add_command(
-        commands,
+        takes_ros_arguments=True,
+    ),
+    Command(
         "driver",
-        _run_driver,
+        "live.run_driver",
         "run the simulated driver",
         "Run the ROS 2 node `simulated_driver`, which stands in for a robot. ROS arguments follow.",
-    )
-    for parser in (node, driver):
-        parser.set_defaults(ros_arguments=[])
-
-
-def _add_demo(commands: Any) -> None:
-    demo = add_command(
-        commands,
+        takes_ros_arguments=True,
+    ),
+    Command(
         "demo",
-        _run_demo,
+        "live.run_demo",
         "watch a simulated PUMA identify what it picks up, or a simulated direct drive arm its own links",
         "Run simulated driver and estimator as two ROS 2 processes and watch the estimate converge. Ends by itself "
         "within a minute; the exit code is 0 if the truth is inside the stated uncertainty.",
-    )
-    demo.add_argument(
-        "robot",
-        nargs="?",
-        choices=("puma560", "ddarm"),
-        default="puma560",
-        help="puma560 identifies a load (the default), ddarm its links",
-    )
-
-
-def _add_params(commands: Any) -> None:
-    parameters = add_command(
-        commands,
+        (
+            option(
+                "robot",
+                nargs="?",
+                choices=("puma560", "ddarm"),
+                default="puma560",
+                help="puma560 identifies a load (the default), ddarm its links",
+            ),
+        ),
+    ),
+    Command(
         "params",
-        _print_parameters,
+        "export.print_parameters",
         "print all parameters",
         "Print every parameter of the node as a commented YAML file.",
-    )
-    form = parameters.add_mutually_exclusive_group()
-    form.add_argument("--markdown", action="store_true", help="as a Markdown table instead")
-    form.add_argument("--driver", action="store_true", help="those of the simulated driver, as a Markdown page")
-
-
-def _run_estimator(options: argparse.Namespace) -> int:
-    from inertid_ros.ros.main import run_estimator
-
-    return run_estimator(options.ros_arguments)
-
-
-def _run_driver(options: argparse.Namespace) -> int:
-    from inertid_ros.ros.main import run_driver
-
-    return run_driver(options.ros_arguments)
-
-
-def _run_demo(options: argparse.Namespace) -> int:
-    if options.robot == "ddarm":
-        from inertid_ros.cli.demo.links import main as run_links_demo
-
-        return run_links_demo()
-    from inertid_ros.cli.demo.load import main as run_load_demo
-
-    return run_load_demo()
-
-
-def _print_parameters(options: argparse.Namespace) -> int:
-    from inertid_ros.text.driver_docs import driver_page
-    from inertid_ros.text.settings_docs import parameter_table, template_yaml
-
-    if options.driver:
-        from inertid_ros.core.settings.settings import iterate_settings
-        from inertid_ros.sim.scenario import ScenarioSettings
-
-        sys.stdout.write(driver_page(iterate_settings(ScenarioSettings)))
-    else:
-        sys.stdout.write(parameter_table() if options.markdown else template_yaml())
-    return OK
+        (
+            option("--markdown", group=EITHER, action="store_true", help="as a Markdown table instead"),
+            option(
+                "--driver",
+                group=EITHER,
+                action="store_true",
+                help="those of the simulated driver, as a Markdown page",
+            ),
+        ),
+    ),
+    Command(
+        "replay",
+        "replay.replay",
+        "identify from recordings",
+        "Replay bags through the same chain as the node's, far faster than they were recorded, and write "
+        "estimate.json, predictions.mcap and report.html. A bag that begins at most 10 s after the end of the one "
+        "before continues it. Others are recordings of their own: they are replayed in parallel, each into its own "
+        "directory, and their information is added up in estimate.json.",
+        (
+            BAGS,
+            params(),
+            urdf(),
+            output("DIR", "directory to write to"),
+            *SPAN,
+            REMAP,
+            option("--jobs", type=int, metavar="N", help="recordings at the same time (default: one per processor)"),
+        ),
+    ),
+    Command(
+        "validate",
+        "validate.run",
+        "see how well an estimate predicts another recording",
+        "Predict the wrenches, efforts or base wrenches of bags with the frozen parameters of an estimate, and "
+        "print the residual: its rms, relative to the rms of what was measured, and relative to the residual of the "
+        "URDF's own parameters. For a load, the wrench without the bias counts, and since wrist sensors are tared "
+        "between recordings, the first number is with a constant fitted to each channel of the bags, the second with "
+        "the bias of the estimate, nothing fitted. For links, both sides are filtered as in the replay, and nothing is "
+        "fitted. Settings and topics are those of the replay.",
+        (ESTIMATE, BAGS, params("as in the replay"), urdf("as in the replay, else in the bag"), JSON, *SPAN, REMAP),
+    ),
+    Command(
+        "export-urdf",
+        "export.write_urdf",
+        "write an identified arm as a URDF",
+        "Write the identified links of an estimate into the URDF it was made with. Only <inertial> and <dynamics> "
+        "change; every link is physically consistent, and the file is checked to predict the torques of the estimate. "
+        "What URDF has no element for (rotor inertia, offsets) is printed.",
+        (ESTIMATE, urdf("as in the replay"), output("FILE", "file to write")),
+    ),
+    Command(
+        "plot",
+        "export.plot",
+        "draw an estimate into a PNG file",
+        "Draw the ten parameters of a load with their 95 % intervals, and its ellipsoid from three sides; for links, "
+        "the base parameters and the residual of each channel. If an estimate has both, the links go into a second "
+        "file, FILE_links.",
+        (
+            ESTIMATE,
+            file_option("--png", required=True, help="file to write"),
+            option(
+                "--dpi", type=_resolution, default=200, metavar="N", help="dots per inch (default 200, 9 inches wide)"
+            ),
+        ),
+    ),
+    Command(
+        "excite",
+        "excite.run",
+        "design a motion that identifies a load or the links as well as possible",
+        "Design a periodic motion, from rest to rest within all limits, that brings as much information on a load or "
+        "on the arm's own links as possible in the given time. Writes trajectory.csv and a bag with a "
+        "trajectory_msgs/JointTrajectory, and prints the standard deviations to expect. Collisions are not checked.",
+        (
+            ROBOT,
+            option("--target", choices=("load", "links"), required=True, help="what is to be identified"),
+            output("DIR", "directory to write to"),
+            file_option(
+                "--limits",
+                help="YAML that narrows the URDF's limits: joints: {NAME: {lower, upper, velocity, acceleration, "
+                "effort}}, in rad (or m) and seconds. Without it a joint may reach its speed in 0.5 s",
+            ),
+            file_option(
+                "--start",
+                metavar="ESTIMATE",
+                help="what is known already: estimate.json of a replay (for a load also the file of ~/save)",
+            ),
+            option("--duration", type=float, default=10.0, metavar="S", help="of the motion (default 10 s)"),
+            GRAVITY,
+            option(
+                "--candidates",
+                type=int,
+                metavar="N",
+                help="how many motions to compare (default: as many as take about half a minute)",
+            ),
+            option(
+                "--force-noise",
+                type=float,
+                metavar="D",
+                help="density of the sensor's force noise [N/sqrt(Hz)] (default: 0.1 N at 200 Hz, under a base 1 N)",
+            ),
+            option(
+                "--torque-noise",
+                type=float,
+                metavar="D",
+                help="density of the sensor's moment noise [Nm/sqrt(Hz)] (default: 5 mNm at 200 Hz, under a base "
+                "0.1 Nm)",
+            ),
+            option(
+                "--sensor-frame",
+                group="load",
+                metavar="FRAME",
+                help="where the wrench is measured (default ft_sensor)",
+            ),
+            option(
+                "--source",
+                group="links",
+                choices=SOURCES,
+                help="what is measured: the joints' efforts (default), the wrench under the base, or both",
+            ),
+            option(
+                "--joints",
+                group="links",
+                nargs="+",
+                metavar="NAME",
+                help="the joints of the arm (default: all that do not mimic another)",
+            ),
+            option(
+                "--effort-noise",
+                group="links",
+                type=float,
+                nargs="+",
+                metavar="D",
+                help="density of the efforts' noise [Nm/sqrt(Hz)], one for all joints or one for each in the order of "
+                "the URDF (default: 0.5 %% of the effort limit at 200 Hz, 0.5 Nm where there is none)",
+            ),
+        ),
+    ),
+    Command(
+        "identifiability",
+        "identifiability.run",
+        "see which parameters of the links can be identified at all",
+        "Find from a URDF alone which inertial parameters of the links some motion could identify, which only in "
+        "combinations, and which not at all.",
+        (
+            ROBOT,
+            option("--source", choices=SOURCES, default="effort", help="what is measured (default effort)"),
+            option(
+                "--joints",
+                nargs="+",
+                default=[],
+                metavar="NAME",
+                help="joints that move (default all); others count as fixed, such as those of fingers",
+            ),
+            GRAVITY,
+            JSON,
+        ),
+    ),
+    Command(
+        "reactions",
+        "reactions.run",
+        "identify masses and first moments of the links from poses at rest on a base sensor",
+        "Find poses at rest in bags of joint_states and base_wrench, and print the masses and first moments that they "
+        "identify, alone or in combinations, the condition number, and the best pose to add. The base may be tilted "
+        "differently in each bag.",
+        (
+            BAGS,
+            params(),
+            urdf(),
+            option(
+                "--gravity",
+                group=EITHER,
+                nargs=3,
+                type=float,
+                action="append",
+                default=[],
+                metavar=("X", "Y", "Z"),
+                help="gravity in the root frame [m/s^2], once for all bags or once per bag (default: that of the "
+                "parameters)",
+            ),
+            option(
+                "--gravity-from-force",
+                group=EITHER,
+                action="store_true",
+                help="take its direction from the force of an offset-free sensor",
+            ),
+            option("--no-offset", action="store_true", help="the sensor was zeroed without the robot on it"),
+            file_option("--poses", help="write the poses for links.static_file"),
+            JSON,
+            REMAP,
+        ),
+    ),
+    Command(
+        "weigh",
+        "replay.weigh",
+        "identify a load from joint efforts, without a wrist sensor",
+        "Identify the load that the arm carries in bags of joint_states with effort. The arm itself must have been "
+        "identified before, without the load: by inertid replay with estimators [links], or live by ~/save.",
+        (
+            BAGS,
+            file_option("--arm", help="estimate.json or YAML of the arm (load.arm_file)"),
+            option("--frame", metavar="FRAME", help="frame the load is fixed to (load.sensor_frame)"),
+            params("all defaults; use the one the arm was identified with"),
+            urdf(),
+            *SPAN,
+            REMAP,
+            JSON,
+        ),
+    ),
+    Command(
+        "publish",
+        "live.publish",
+        "play a bag into ROS with /clock",
+        "Publish all messages of a bag as they were recorded, and the time of recording on /clock: run nodes with "
+        "use_sim_time. Where `ros2 bag` is installed, `ros2 bag play --clock` does the same.",
+        (
+            BAG,
+            option("--rate", type=float, default=1.0, metavar="R", help="times real time (default 1)"),
+            option("--loop", action="store_true", help="start again at the end, until Ctrl-C"),
+        ),
+    ),
+)
+"""Every command with its options, in the order of --help."""
 
 
 if __name__ == "__main__":

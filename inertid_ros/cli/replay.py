@@ -1,61 +1,29 @@
-"""`inertid replay`: recordings through the same chain as the node's."""
+"""`inertid replay` and `inertid weigh`: recordings through the same chain as the node's."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import gc
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from inertid_ros.cli.command import (
-    FAILED,
-    OK,
-    add_bags,
-    add_command,
-    add_output,
-    add_params,
-    add_remap,
-    add_span,
-    add_urdf,
-    complain,
-    make_plan,
-)
+from rich.console import Console
+from rich.table import Table
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from inertid_ros.replay.recordings import Outcome
+from inertid_ros.bags.bag import Bag
+from inertid_ros.cli.command import FAILED, OK, complain, finish, make_plan
+from inertid_ros.cli.console import ProgressBar, print_all
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.replay import weigh as weighing
+from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
+from inertid_ros.text.numbers import PARAMETER_UNITS, format_count, format_estimate, format_number, format_parameter
+from inertid_ros.text.parameters import count_states
 
 
-def add_parser(commands: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        "replay",
-        run,
-        "identify from recordings",
-        "Replay bags through the same chain as the node's, far faster than they were recorded, and write "
-        "estimate.json, predictions.mcap and report.html. A bag that begins at most 10 s after the end of the one "
-        "before continues it. Others are recordings of their own: they are replayed in parallel, each into its own "
-        "directory, and their information is added up in estimate.json.",
-    )
-    add_bags(parser)
-    add_params(parser)
-    add_urdf(parser)
-    add_output(parser, "DIR", "directory to write to")
-    add_span(parser)
-    add_remap(parser)
-    parser.add_argument(
-        "--jobs", type=int, metavar="N", help="recordings at the same time (default: one per processor)"
-    )
-
-
-def run(options: argparse.Namespace) -> int:
+def replay(options: argparse.Namespace) -> int:
     """Replay; 0 if everything went well, 1 if something is left out or wrong."""
-    from inertid_ros.cli.console import ProgressBar
-    from inertid_ros.replay.recordings import find_recordings, replay_recordings
-
     gc.freeze()  # what was imported stays: looking through it for garbage takes a tenth of the time
     plan = make_plan(options)
     recordings = find_recordings(options.bags, plan)
@@ -67,12 +35,25 @@ def run(options: argparse.Namespace) -> int:
     return FAILED if outcome.trouble else OK
 
 
+def weigh(options: argparse.Namespace) -> int:
+    """Print the load of a robot without a wrist sensor; 0 if everything went well, 1 if something is wrong."""
+    plan = make_plan(options)
+    load = plan.settings.load
+    arm = str(options.arm) if options.arm is not None else load.arm_file
+    frame = options.frame if options.frame is not None else load.sensor_frame
+    load = dataclasses.replace(load, source="effort", arm_file=arm, sensor_frame=frame)
+    plan = dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, load=load))
+    total = 0
+    for path in options.bags:
+        with Bag(path) as bag:
+            total += bag.count((plan.topics.joint_states,))
+    with ProgressBar("weighing", total) as bar:
+        found = weighing.weigh(options.bags, plan, bar.advance)
+    return finish(options, found.list_all(), _print_weighing)
+
+
 def _print_outcome(outcome: Outcome, output: Path) -> None:
     """Print what was found, how well it explains what was measured, and where the files are."""
-    from rich.console import Console
-
-    from inertid_ros.text.numbers import format_count
-
     console = Console(highlight=False, soft_wrap=True, markup=False)
     if outcome.document["load"] is not None:
         _print_load(console, outcome.document)
@@ -86,28 +67,38 @@ def _print_outcome(outcome: Outcome, output: Path) -> None:
 
 
 def _print_load(console: Console, document: dict[str, Any]) -> None:
-    from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-    from inertid_ros.text.numbers import format_parameter
-
     load = document["load"]
     for index, name in enumerate(PARAMETER_NAMES):
         deviation = math.sqrt(load["covariance"][index][index])
         text = format_parameter(index, float(load["parameters"][index]), deviation, load["states"][index])
         console.print(f"{name:>4}  {text}")
-    for finding in load["findings"]:
-        console.print(f"{finding['level']}: {finding['message']}")
+    _print_findings(console, load)
     relative = document["residual"]["relative_rms"]
     console.print(f"residual: {100.0 * relative:.2f} % of the rms of the wrench")
 
 
 def _print_links(console: Console, links: dict[str, Any]) -> None:
-    from inertid_ros.text.parameters import count_states
-
     console.print(f"links: {count_states(links['base_parameters']['states'])}")
     for name, entry in links["fit"]["channels"].items():
         urdf = links["urdf_residual"]["channels"][name]["relative_rms"]
         console.print(f"  {name}: {100.0 * entry['relative_rms']:.2f} % left (URDF {100.0 * urdf:.1f} %)")
-    for finding in links["findings"]:
-        console.print(f"{finding['level']}: {finding['message']}")
+    _print_findings(console, links)
     fit, urdf = links["fit"]["relative_rms"], links["urdf_residual"]["relative_rms"]
     console.print(f"fit: {100.0 * fit:.2f} % of the rms is left, {100.0 * urdf:.1f} % by the URDF alone")
+
+
+def _print_findings(console: Console, estimate: dict[str, Any]) -> None:
+    for finding in estimate["findings"]:
+        console.print(f"{finding['level']}: {finding['message']}")
+
+
+def _print_weighing(content: dict[str, Any]) -> None:
+    table = Table("parameter", "value ± 95 %", "state", title=f"Load in frame {content['frame']}")
+    for unit, (name, entry) in zip(PARAMETER_UNITS, content["parameters"].items(), strict=True):
+        table.add_row(name, format_estimate(entry["value"], entry["deviation"], unit), entry["state"])
+    left = ", ".join(f"{joint} {value:.3g}" for joint, value in content["residual_rms"].items())
+    lines = [f"rms of the filtered efforts not explained: {left} [Nm or N]"]
+    if content["com"] is not None:
+        centre = ", ".join(format_number(1e3 * value, ".1f") for value in content["com"])
+        lines.append(f"centre of mass: ({centre}) mm")
+    print_all(table, *lines)

@@ -1,4 +1,4 @@
-"""Joint motions as functions of time: positions, their first derivatives and their second, exactly.
+"""Joint motions as functions of time, and those of the 1986 paper: positions, first and second derivatives, exactly.
 
 Every motion starts at time 0 in its first pose and stays in its last pose from its duration on. Before time 0 it
 rests in its first pose.
@@ -51,17 +51,8 @@ class Hold:
         self._pose = np.array(pose, dtype=np.float64)
         if self._pose.ndim != 1 or not np.all(np.isfinite(self._pose)):
             raise SettingError("pose", pose, "one finite number per joint")
-        self._duration = check_duration("duration", duration)
-
-    @property
-    def duration(self) -> float:
-        """Seconds until the next motion may begin."""
-        return self._duration
-
-    @property
-    def joint_count(self) -> int:
-        """Number of joints."""
-        return len(self._pose)
+        self.duration = check_duration("duration", duration)
+        self.joint_count = len(self._pose)
 
     def at(self, times: FloatArray) -> JointPath:
         """Return the pose and zeros."""
@@ -84,16 +75,8 @@ class MinimumJerk:
         if self._durations.shape != (len(self._waypoints) - 1,) or not np.all(self._durations > 0.0):
             raise SettingError("durations", durations, f"{len(self._waypoints) - 1} times above 0 s")
         self._starts = np.concatenate([[0.0], np.cumsum(self._durations)])
-
-    @property
-    def duration(self) -> float:
-        """Sum of all durations."""
-        return float(self._starts[-1])
-
-    @property
-    def joint_count(self) -> int:
-        """Number of joints."""
-        return int(self._waypoints.shape[1])
+        self.duration = float(self._starts[-1])
+        self.joint_count = int(self._waypoints.shape[1])
 
     def at(self, times: FloatArray) -> JointPath:
         """Evaluate polynomial, first and second derivative."""
@@ -123,16 +106,8 @@ class Sequence:
         for before, after in pairwise(self._motions):
             _check_joint(before, after)
         self._starts = np.concatenate([[0.0], np.cumsum([motion.duration for motion in self._motions])])
-
-    @property
-    def duration(self) -> float:
-        """Sum of all durations."""
-        return float(self._starts[-1])
-
-    @property
-    def joint_count(self) -> int:
-        """Number of joints."""
-        return self._motions[0].joint_count
+        self.duration = float(self._starts[-1])
+        self.joint_count = motions[0].joint_count
 
     def at(self, times: FloatArray) -> JointPath:
         """Evaluate at each time the motion that is due then."""
@@ -151,29 +126,27 @@ class Sequence:
 class Repeat:
     """A motion that ends where it began, repeated for ever."""
 
+    duration = np.inf
+
     def __init__(self, motion: Motion) -> None:
         """Take a motion of finite duration."""
         _check_joint(motion, motion)
         self._motion = motion
-
-    @property
-    def duration(self) -> float:
-        """Infinite."""
-        return np.inf
-
-    @property
-    def joint_count(self) -> int:
-        """Number of joints."""
-        return self._motion.joint_count
+        self.joint_count = motion.joint_count
 
     def at(self, times: FloatArray) -> JointPath:
         """Evaluate the motion at the time since its last start."""
         return self._motion.at(np.where(times > 0.0, np.mod(times, self._motion.duration), 0.0))
 
 
+def find_ends(motion: Motion) -> FloatArray:
+    """First and last pose of a motion, (2, n)."""
+    return motion.at(np.array([0.0, motion.duration])).positions
+
+
 def with_rest(motion: Motion, before: float = 2.0, after: float = 0.0) -> Sequence:
     """Rest in the first pose before a motion and in the last pose after it, for times in seconds."""
-    first, last = (motion.at(np.array([time])).positions[0] for time in (0.0, motion.duration))
+    first, last = find_ends(motion)
     return Sequence([Hold(first, before), motion, Hold(last, after)])
 
 
@@ -189,9 +162,8 @@ def round_trip(moves: SequenceOf[MinimumJerk], pause: float = 0.5, transfer: flo
     """
     parts: list[Motion] = []
     for move, following in zip(moves, [*moves[1:], moves[0]], strict=True):
-        end = move.at(np.array([move.duration])).positions[0]
-        start = following.at(np.zeros(1)).positions[0]
-        parts += [with_rest(move, 0.0, pause), with_rest(MinimumJerk([end, start], [transfer]), 0.0, pause)]
+        way = MinimumJerk([find_ends(move)[1], find_ends(following)[0]], [transfer])
+        parts += [with_rest(move, 0.0, pause), with_rest(way, 0.0, pause)]
     return Sequence(parts)
 
 
@@ -206,7 +178,35 @@ def _check_joint(before: Motion, after: Motion) -> None:
     """Raise SettingError unless one motion starts in the pose in which another ends."""
     if not np.isfinite(before.duration):
         raise SettingError("motions", before, "motions that end, but for the last")
-    end = before.at(np.array([before.duration])).positions[0]
-    start = after.at(np.array([0.0])).positions[0]
+    end, start = find_ends(before)[1], after.at(np.zeros(1)).positions[0]
     if end.shape != start.shape or np.any(np.abs(end - start) > POSE_TOLERANCE):
         raise SettingError("motions", start.tolist(), f"a motion that starts where the one before ends, {end.tolist()}")
+
+
+def paper_puma_move() -> MinimumJerk:
+    """All six joints of the PUMA in 2 s, as fast as joints 1 and 4 can (Atkeson, An and Hollerbach 1986, 3.1.2)."""
+    return _move([0.0, 0.0, 0.0, -90.0, 0.0, 0.0], [90.0, -60.0, 90.0, 90.0, 90.0, 90.0], 2.0)
+
+
+def paper_ddarm_load_move() -> MinimumJerk:
+    """All three joints of the direct drive arm in 1 s, with a load (section 3.2)."""
+    return _move([280.0, 269.1, -30.0], [80.0, 19.1, 220.0], 1.0)
+
+
+def paper_ddarm_link_moves() -> tuple[MinimumJerk, MinimumJerk, MinimumJerk]:
+    """Three moves of 1.3 s from which the links of the direct drive arm are identified (section 3.3)."""
+    return (
+        _move([330.0, 289.1, 230.0], [80.0, 39.1, -10.0], 1.3),
+        _move([330.0, 269.1, -30.0], [80.0, 19.1, 220.0], 1.3),
+        _move([80.0, 269.1, -30.0], [330.0, 19.1, 220.0], 1.3),
+    )
+
+
+def _move(start: list[float], end: list[float], duration: float) -> MinimumJerk:
+    """Go from pose to pose, both in degrees."""
+    return MinimumJerk(np.radians([start, end]), [duration])
+
+
+LOAD_MOVES = {"puma560": (paper_puma_move(),), "ddarm": (paper_ddarm_load_move(),)}
+LINK_MOVES = {"ddarm": paper_ddarm_link_moves()}
+"""The paper's moves for a load and for the links, by shipped robot."""

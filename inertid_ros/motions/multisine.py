@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,14 +15,6 @@ GRID_PER_PERIOD = 64
 """Points at which the shortest sine is searched for its peaks: they are missed by 0.12 % at most."""
 LIMIT_MARGIN = 0.995
 """Share of a limit that is used, which covers the missed peaks."""
-
-
-class SineBasis(NamedTuple):
-    """What a coefficient of one adds to a joint's position, velocity and acceleration at N times, each (N, 2 K)."""
-
-    positions: FloatArray
-    velocities: FloatArray
-    accelerations: FloatArray
 
 
 class SineWindow:
@@ -51,15 +42,15 @@ class SineWindow:
         self.shortest_period = period / harmonics
         """Of the fastest sine, seconds."""
 
-    def at(self, times: FloatArray) -> SineBasis:
-        """Evaluate all sines, then all cosines, and the derivatives of their products with the window."""
+    def at(self, times: FloatArray) -> JointPath:
+        """Evaluate all sines, then all cosines, each times the window, with both derivatives: (N, 2 K) three times."""
         w, w_rate, w_curvature = self._window.at(times)
         omega = self._frequencies
         sine, cosine = np.sin(times[:, None] * omega), np.cos(times[:, None] * omega)
         y = np.hstack([sine, cosine])
         y_rate = np.hstack([omega * cosine, -omega * sine])
         y_curvature = np.hstack([-omega * omega * sine, -omega * omega * cosine])
-        return SineBasis(
+        return JointPath(
             w * y,
             w_rate * y + w * y_rate,
             w_curvature * y + 2.0 * w_rate * y_rate + w * y_curvature,
@@ -74,21 +65,8 @@ class WindowedSines:
         self._window = window
         self.center = np.array(center, dtype=np.float64)
         self.coefficients = coefficients
-
-    @property
-    def duration(self) -> float:
-        """Seconds from rest to rest."""
-        return self._window.duration
-
-    @property
-    def shortest_period(self) -> float:
-        """Of the fastest sine, seconds."""
-        return self._window.shortest_period
-
-    @property
-    def joint_count(self) -> int:
-        """Number of joints."""
-        return len(self.center)
+        self.duration, self.shortest_period = window.duration, window.shortest_period
+        self.joint_count = len(self.center)
 
     def at(self, times: FloatArray) -> JointPath:
         """Evaluate the motion."""
@@ -132,7 +110,7 @@ class JointLimits:
         )
 
 
-class Multisine:
+class Multisine(WindowedSines):
     """Sum of sines around a pose, from rest to rest, as large as the limits allow.
 
     q(t) = c + w(t) sum_k a_k sin(2 pi k t / T + p_k), k = 1 ... K, with random amplitudes a_k falling as 1 / k, random
@@ -170,21 +148,8 @@ class Multisine:
         phases = random.uniform(0.0, 2.0 * np.pi, shape)
         amplitudes = random.uniform(0.5, 1.0, shape) / np.arange(1, harmonics + 1)[:, None]
         coefficients = np.concatenate([amplitudes * np.cos(phases), amplitudes * np.sin(phases)])
-        self._sines = scale_to_limits(WindowedSines(window, pose, coefficients), limits)
-
-    @property
-    def duration(self) -> float:
-        """Period times cycles."""
-        return self._sines.duration
-
-    @property
-    def joint_count(self) -> int:
-        """Number of joints."""
-        return self._sines.joint_count
-
-    def at(self, times: FloatArray) -> JointPath:
-        """Evaluate window times sines, and the derivatives of that product."""
-        return self._sines.at(times)
+        drawn = WindowedSines(window, pose, coefficients)
+        super().__init__(window, pose, scale_to_limits(drawn, limits).coefficients)
 
 
 def scale_to_limits(motion: WindowedSines, limits: JointLimits) -> WindowedSines:

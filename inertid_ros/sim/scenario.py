@@ -17,17 +17,24 @@ from inertid_ros.core.settings.settings import iterate_settings, setting
 from inertid_ros.files.load import load_from_yaml
 from inertid_ros.files.share import share_path
 from inertid_ros.files.urdf import UrdfFile
-from inertid_ros.motions.motion import Hold, Motion, Repeat, Sequence, round_trip, there_and_back, with_rest
+from inertid_ros.motions.motion import (
+    LINK_MOVES,
+    LOAD_MOVES,
+    Hold,
+    Motion,
+    Repeat,
+    Sequence,
+    find_ends,
+    round_trip,
+    there_and_back,
+    with_rest,
+)
 from inertid_ros.motions.multisine import JointLimits, Multisine
-from inertid_ros.motions.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move
-from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.links import links_of, paper_ddarm_links
+from inertid_ros.sim.arm import JointFriction, links_of, paper_ddarm_links
 from inertid_ros.sim.sensors import PUMA_ENCODER_RESOLUTION, SensorModel
 from inertid_ros.sim.simulator import Simulator
 
-PAPER_MOVES = {"puma560": paper_puma_move, "ddarm": paper_ddarm_load_move}
-PAPER_LINK_MOVES = {"ddarm": paper_ddarm_link_moves}
-"""The moves of the 1986 paper for a load and for the links, by shipped robot."""
+_EACH = ", one for all joints or one for each."
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +75,15 @@ class ScenarioSettings:
     tachometer: bool = setting(False, "Whether velocities are measured; without, joint states have none.")
     velocity_noise: float = setting(0.01, "Standard deviation of measured velocities.", "rad/s", 0.0, 10.0)
     effort: bool = setting(False, "Whether efforts are measured; without, joint states have none.")
-    effort_noise: list[float] = setting(
-        [2.0], "Standard deviation of measured efforts, one for all joints or one for each.", "Nm"
-    )
+    effort_noise: list[float] = setting([2.0], "Standard deviation of measured efforts" + _EACH, "Nm")
     effort_limit: list[float] = setting(
         [0.0], "Efforts beyond are measured as this, one for all joints or one for each. 0: none.", "Nm"
     )
     effort_delay: float = setting(0.0, "How much later than it acted the effort is stamped.", "s", -0.2, 0.2)
-    viscous_friction: list[float] = setting(
-        [0.0], "Effort against each unit of velocity, one for all joints or one for each.", "Nm s/rad"
-    )
-    coulomb_friction: list[float] = setting(
-        [0.0], "Effort against the direction of motion, one for all joints or one for each.", "Nm"
-    )
-    rotor_inertia: list[float] = setting(
-        [0.0], "Inertia of the motors at the joints, one for all joints or one for each.", "kg m^2"
-    )
-    effort_offset: list[float] = setting(
-        [0.0], "Effort that is always there, one for all joints or one for each.", "Nm"
-    )
+    viscous_friction: list[float] = setting([0.0], "Effort against each unit of velocity" + _EACH, "Nm s/rad")
+    coulomb_friction: list[float] = setting([0.0], "Effort against the direction of motion" + _EACH, "Nm")
+    rotor_inertia: list[float] = setting([0.0], "Inertia of the motors at the joints" + _EACH, "kg m^2")
+    effort_offset: list[float] = setting([0.0], "Effort that is always there" + _EACH, "Nm")
     force_noise: float = setting(0.1, "Standard deviation of each force.", "N", 0.0, 1000.0)
     torque_noise: float = setting(0.005, "Standard deviation of each moment.", "Nm", 0.0, 1000.0)
     bias: list[float] = setting(
@@ -137,8 +134,9 @@ def build_motion(settings: ScenarioSettings, robot: Robot) -> Motion:
     if settings.motion == "hold":
         return Hold(_find_pose(settings, robot))
     cycle = _build_cycle(settings, robot)
-    first = cycle.at(np.zeros(1)).positions[0]
-    return Sequence([Hold(first, settings.rest), Repeat(cycle)]) if settings.repeat else with_rest(cycle, settings.rest)
+    if not settings.repeat:
+        return with_rest(cycle, settings.rest)
+    return Sequence([Hold(find_ends(cycle)[0], settings.rest), Repeat(cycle)])
 
 
 def build_simulator(settings: ScenarioSettings) -> Simulator:
@@ -178,12 +176,9 @@ def find_links(settings: ScenarioSettings, robot: Robot) -> FloatArray | None:
 def build_sensors(settings: ScenarioSettings) -> SensorModel:
     """Build the sensor model: the settings of the same name, and no tachometer and no efforts unless asked for."""
     values = {field.name: getattr(settings, field.name) for field in dataclasses.fields(SensorModel)}
-    values["bias"] = tuple(settings.bias)
-    if not settings.tachometer:
-        values["velocity_noise"] = None
-    values["effort_limit"] = tuple(settings.effort_limit)
-    values["effort_noise"] = tuple(settings.effort_noise) if settings.effort else None
-    return SensorModel(**values)
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    missing = {"velocity_noise": settings.tachometer, "effort_noise": settings.effort}
+    return SensorModel(**values | {name: None for name, is_measured in missing.items() if not is_measured})
 
 
 def build_friction(settings: ScenarioSettings) -> JointFriction:
@@ -193,8 +188,8 @@ def build_friction(settings: ScenarioSettings) -> JointFriction:
 
 def _find_pose(settings: ScenarioSettings, robot: Robot) -> FloatArray:
     """Where the paper's move begins, or the middle of the joints' ranges."""
-    if settings.robot in PAPER_MOVES:
-        return np.asarray(PAPER_MOVES[settings.robot]().at(np.zeros(1)).positions[0])
+    if settings.robot in LOAD_MOVES:
+        return np.asarray(find_ends(LOAD_MOVES[settings.robot][0])[0])
     return np.asarray((robot.model.lowerPositionLimit + robot.model.upperPositionLimit) / 2.0)
 
 
@@ -202,12 +197,12 @@ def _build_cycle(settings: ScenarioSettings, robot: Robot) -> Motion:
     """Build what is done again and again, or once."""
     if settings.motion == "multisine":
         return _build_multisine(settings, robot)
-    known = PAPER_MOVES if settings.motion == "paper_move" else PAPER_LINK_MOVES
+    known = LOAD_MOVES if settings.motion == "paper_move" else LINK_MOVES
     if settings.robot not in known:
         raise SettingError("motion", settings.motion, f"multisine or hold, for all but {', '.join(known)}")
     if settings.motion == "paper_link_moves":
-        return round_trip(PAPER_LINK_MOVES[settings.robot](), settings.pause)
-    move = PAPER_MOVES[settings.robot]()
+        return round_trip(LINK_MOVES[settings.robot], settings.pause)
+    (move,) = LOAD_MOVES[settings.robot]
     return there_and_back(move, settings.pause) if settings.repeat else move
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.records import FloatArray
-from inertid_ros.sim.friction import spread_over_joints
-from inertid_ros.sim.noise import NoiseStream, RandomWalk
-from inertid_ros.sim.sampling import Samples
+from inertid_ros.core.records import BoolArray, FloatArray
+from inertid_ros.sim.arm import spread_over_joints
+from inertid_ros.sim.sampling import NoiseStream, RandomWalk, Samples
 
 PUMA_ENCODER_RESOLUTION = 1e-4
 """About 10 000 counts per radian of the joint, rad."""
@@ -24,26 +24,13 @@ DDARM_RESOLVER_RESOLUTION = 2.0 * math.pi / 2**16
 class SensorModel:
     """Rates and errors of joint sensors and of a wrench sensor; the defaults are perfect sensors.
 
+    Names, units and meanings are those of the simulated driver's parameters (`ScenarioSettings`), but for these:
+
     Attributes:
-        joint_rate: joint samples per second, Hz.
-        wrench_rate: wrench samples per second, Hz.
-        encoder_resolution: step of the positions, rad or m; 0 for none.
-        velocity_noise: standard deviation of the tachometers, rad/s or m/s; None for a robot without tachometers.
-        effort_noise: standard deviation of each effort, Nm or N, for all joints or for each; None for a robot that
-            measures none.
-        effort_limit: efforts beyond are read as this much, Nm or N, for all joints or for each; 0 for none.
-        effort_delay: the effort stamped t is the one that acted at t - effort_delay, s.
-        force_noise: standard deviation of each force sample, N.
-        torque_noise: standard deviation of each moment sample, Nm.
-        bias: (6,) what the sensor reads without any load, in its own sign, N and Nm.
-        force_drift: random walk of the force bias, N/sqrt(s).
-        torque_drift: random walk of the moment bias, Nm/sqrt(s).
-        vibration_force: amplitude of a sine in each force channel, N.
-        vibration_torque: amplitude of a sine in each moment channel, Nm.
-        vibration_frequency: of these sines, Hz; their phases are random.
-        stamp_jitter: samples are taken irregularly, up to this much before or after their turn, s. Stamps are true.
-        wrench_delay: the wrench stamped t is the one that acted at t - wrench_delay, s.
-        sign: whether the sensor reads the wrench on the load or the one on itself.
+        velocity_noise: None for a robot without tachometers.
+        effort_noise: for all joints or for each; None for a robot that measures no efforts.
+        effort_limit: for all joints or for each.
+        bias: (6,) in the sensor's own sign.
     """
 
     joint_rate: float = 200.0
@@ -67,42 +54,29 @@ class SensorModel:
 
     def __post_init__(self) -> None:
         """Reject what no sensor can be."""
-        self._check_numbers()
+        for names, is_good, expected in _CHECKS:
+            for name in names:
+                value = getattr(self, name)
+                if value is not None and not (np.all(np.isfinite(value)) and np.all(is_good(np.asarray(value)))):
+                    raise SettingError(name, value, expected)
         limit = 0.5 / max(self.joint_rate, self.wrench_rate)
         if self.stamp_jitter >= limit:
             raise SettingError("stamp_jitter", self.stamp_jitter, f"less than half a sampling period, {limit:g} s")
         if self.sign not in ("on_load", "on_sensor"):
             raise SettingError("sign", self.sign, "on_load or on_sensor")
 
-    def _check_numbers(self) -> None:
-        for name in ("joint_rate", "wrench_rate", "vibration_frequency"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise SettingError(name, getattr(self, name), "a frequency above 0 Hz")
-        for name in SPREADS:
-            value = getattr(self, name)
-            if value is not None and not np.all((np.asarray(value) >= 0.0) & np.isfinite(value)):
-                raise SettingError(name, value, "a finite number of 0 or more")
-        if len(self.bias) != 6 or not np.all(np.isfinite(self.bias)):
-            raise SettingError("bias", self.bias, "six finite numbers")
-        for name in ("wrench_delay", "effort_delay"):
-            if not math.isfinite(getattr(self, name)):
-                raise SettingError(name, getattr(self, name), "a finite time")
 
-
-SPREADS = (
-    "encoder_resolution",
-    "velocity_noise",
-    "effort_noise",
-    "effort_limit",
-    "force_noise",
-    "torque_noise",
-    "force_drift",
-    "torque_drift",
-    "vibration_force",
-    "vibration_torque",
-    "stamp_jitter",
+_SPREADS = (
+    "encoder_resolution", "velocity_noise", "effort_noise", "effort_limit", "force_noise", "torque_noise",
+    "force_drift", "torque_drift", "vibration_force", "vibration_torque", "stamp_jitter",
+)  # fmt: skip
+_CHECKS: tuple[tuple[tuple[str, ...], Callable[[FloatArray], BoolArray | bool], str], ...] = (
+    (("joint_rate", "wrench_rate", "vibration_frequency"), lambda value: value > 0.0, "a frequency above 0 Hz"),
+    (_SPREADS, lambda value: value >= 0.0, "a finite number of 0 or more"),
+    (("bias",), lambda value: value.shape == (6,), "six finite numbers"),
+    (("wrench_delay", "effort_delay"), lambda _: True, "a finite time"),
 )
-"""The attributes of a sensor model that cannot be negative."""
+"""Attributes, what has to hold of each finite number besides, and what is expected of it in words."""
 
 
 def paper_puma_sensors(seed: int) -> SensorModel:
@@ -110,13 +84,12 @@ def paper_puma_sensors(seed: int) -> SensorModel:
 
     The bias is drawn from the seed, up to 3 N and 0.3 Nm in each channel.
     """
+    shares = NoiseStream(seed, "bias", 6, uniform=True).rows(0, 1)[0]
     return SensorModel(
-        joint_rate=200.0,
-        wrench_rate=200.0,
         encoder_resolution=PUMA_ENCODER_RESOLUTION,
         force_noise=0.1,
         torque_noise=0.005,
-        bias=_draw_bias(seed),
+        bias=tuple((_per_channel(3.0, 0.3) * shares).tolist()),
         vibration_force=0.3,
         vibration_torque=0.01,
     )
@@ -127,28 +100,18 @@ def paper_ddarm_sensors(seed: int) -> SensorModel:
 
     Wrench noise, vibration and bias as for the PUMA.
     """
-    return SensorModel(
+    return replace(
+        paper_puma_sensors(seed),
         joint_rate=1000.0,
         wrench_rate=240.0,
         encoder_resolution=DDARM_RESOLVER_RESOLUTION,
         velocity_noise=0.005,
-        force_noise=0.1,
-        torque_noise=0.005,
-        bias=_draw_bias(seed),
-        vibration_force=0.3,
-        vibration_torque=0.01,
     )
 
 
 def paper_ddarm_link_sensors(seed: int) -> SensorModel:
     """Sensors of the direct drive arm as for loads, but with tachometers of 0.01 rad/s noise, and efforts with 2 Nm."""
     return replace(paper_ddarm_sensors(seed), velocity_noise=0.01, effort_noise=2.0)
-
-
-def _draw_bias(seed: int) -> tuple[float, ...]:
-    """Return a bias of up to 3 N and 0.3 Nm."""
-    shares = NoiseStream(seed, "bias", 6, uniform=True).rows(0, 1)[0]
-    return tuple((np.repeat([3.0, 0.3], 3) * shares).tolist())
 
 
 class WrenchSensor:

@@ -13,11 +13,17 @@ INTERVAL = 1.96
 """Standard deviations of a 95 % interval."""
 
 
+def format_number(value: float, form: str) -> str:
+    """Write a number in a format such as `.3f`; one that is rounded to zero has no sign."""
+    text = format(value, form)
+    return text if float(text) != 0.0 else text.removeprefix("-")
+
+
 def format_estimate(value: float, deviation: float, unit: str = "") -> str:
     """Write the 95 % interval of a value with this standard deviation, two digits after ±: `1.1060 ± 0.0041 kg`."""
     width = INTERVAL * deviation
     digits = max(0, 1 - math.floor(math.log10(width))) if width > 0.0 else 6
-    text = f"{value:.{digits}f} ± {width:.{digits}f}"
+    text = f"{format_number(value, f'.{digits}f')} ± {width:.{digits}f}"
     return f"{text} {unit}" if unit else text
 
 

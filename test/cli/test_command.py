@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from inertid_ros.cli.command import finish, run_command
-from inertid_ros.cli.main import main, make_parser
+from inertid_ros.cli.main import COMMANDS, main
+from inertid_ros.cli.options import make_parser
 from inertid_ros.core.errors import FileAccessError
 
 WRONG: dict[str, list[str]] = {
@@ -25,13 +26,17 @@ WRONG: dict[str, list[str]] = {
 
 
 def options_of(command: str) -> dict[str, argparse.Action]:
-    (commands,) = [action for action in make_parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    (commands,) = [
+        action for action in make_parser(COMMANDS)._actions if isinstance(action, argparse._SubParsersAction)
+    ]
     parser = commands.choices[command]
     return {name: action for action in parser._actions for name in action.option_strings or [action.dest]}
 
 
 def test_every_command_is_looked_at() -> None:
-    (commands,) = [action for action in make_parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    (commands,) = [
+        action for action in make_parser(COMMANDS)._actions if isinstance(action, argparse._SubParsersAction)
+    ]
     assert set(WRONG) == set(commands.choices) - {"node", "driver", "demo", "params"}
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from inertid_ros.cli.console import plot_curves
-from inertid_ros.cli.demo.links import describe
-from inertid_ros.cli.demo.torques import DemoArm, TorqueComparison, Torques, draw_torques
+from inertid_ros.cli.demo.links import DemoArm, TorqueComparison, Torques, describe, draw_torques, plot_curves
 from inertid_ros.cli.demo.view import Snapshot, make_table
 from inertid_ros.sim.scenario import ScenarioSettings, build_simulator
 
@@ -59,7 +58,7 @@ def test_shares_are_rms_over_rms() -> None:
 
 def test_the_view_shows_no_number_for_what_is_not_excited(arm: DemoArm) -> None:
     parameters = Snapshot(arm.model.base.texts, arm.truth, arm.model.prior)
-    snapshot = parameters.update(3.0, arm.truth + 0.1, np.eye(15), STATES, ())
+    snapshot = replace(parameters, time=3.0, values=arm.truth + 0.1, covariance=np.eye(15), states=STATES)
     console = Console(file=io.StringIO(), width=140)
     console.print(make_table(snapshot, "title"))
     assert isinstance(console.file, io.StringIO)

@@ -28,7 +28,7 @@ from inertid_ros.core.errors import RobotDescriptionError, SettingError, Unsuppo
 from inertid_ros.core.records import Output, join_outputs
 from inertid_ros.motions.motion import Hold, MinimumJerk, Sequence
 from inertid_ros.motions.multisine import JointLimits, Multisine
-from inertid_ros.sim.friction import JointFriction
+from inertid_ros.sim.arm import JointFriction
 from inertid_ros.sim.scenario import ScenarioSettings, build_simulator, read_urdf
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, from_pinocchio
 from inertid_ros.files.share import share_path
-from inertid_ros.motions.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move
+from inertid_ros.motions.motion import paper_ddarm_link_moves, paper_ddarm_load_move
 
 GRAVITY = 9.80665
 UPPER_ARM = 0.45  # l2 of the paper

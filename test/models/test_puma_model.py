@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from inertid_ros.files.share import share_path
-from inertid_ros.motions.paper_moves import paper_puma_move
+from inertid_ros.motions.motion import paper_puma_move
 
 # Armstrong, Khatib and Burdick 1986: twist [rad], length [m], offset [m] of the modified Denavit-Hartenberg frames.
 DENAVIT_HARTENBERG = [

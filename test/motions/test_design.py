@@ -10,18 +10,16 @@ import pytest
 import yaml
 from support.chain import BAR, PUMA, drive, load_of, make_chain, simulate_puma
 
-from inertid_ros.cli.excite_targets import make_load_table
+from inertid_ros.cli.excite import make_load_table
 from inertid_ros.core.errors import FileFormatError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings
-from inertid_ros.motions.design.limits import TIME_TO_SPEED, MotionLimits, read_limits
-from inertid_ros.motions.design.reference import LOAD_MOVES, make_reference
-from inertid_ros.motions.design.search import MotionSearch
-from inertid_ros.motions.design.targets import LoadInformation, WrenchNoise
-from inertid_ros.motions.motion import Motion, with_rest
+from inertid_ros.motions.limits import TIME_TO_SPEED, MotionLimits, read_limits
+from inertid_ros.motions.motion import LOAD_MOVES, Motion, paper_puma_move, with_rest
 from inertid_ros.motions.multisine import WindowedSines
-from inertid_ros.motions.paper_moves import paper_puma_move
+from inertid_ros.motions.search import MotionSearch, make_reference
+from inertid_ros.motions.targets import LoadInformation, WrenchNoise
 
 pytestmark = pytest.mark.long
 

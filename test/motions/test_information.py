@@ -12,10 +12,9 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import to_pinocchio
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings
-from inertid_ros.motions.design.information import filter_ramps, filter_ramps_back
-from inertid_ros.motions.design.targets import LoadInformation, WrenchNoise
-from inertid_ros.motions.motion import JointPath, with_rest
-from inertid_ros.motions.paper_moves import paper_puma_move
+from inertid_ros.motions.information import filter_ramps, filter_ramps_back
+from inertid_ros.motions.motion import JointPath, paper_puma_move, with_rest
+from inertid_ros.motions.targets import LoadInformation, WrenchNoise
 
 PATH = Robot.from_urdf(PUMA).path_to("ft_sensor")
 GRAVITY = np.array([0.0, 0.0, -9.80665])

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from inertid_ros.cli.excite_targets import make_links_table
+from inertid_ros.cli.excite import make_links_table
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.estimate import LinksEstimate
@@ -17,14 +17,12 @@ from inertid_ros.core.rigid_body.inertial import from_pinocchio
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.files.share import share_path
-from inertid_ros.motions.design.limits import read_limits
-from inertid_ros.motions.design.reference import LINK_MOVES, make_reference
-from inertid_ros.motions.design.search import CandidateSpace, MotionSearch
-from inertid_ros.motions.design.targets import BASE_NOISE, NOISE_SHARE, LinkInformation, WrenchNoise, assume_noise
-from inertid_ros.motions.motion import JointPath, Motion
+from inertid_ros.motions.limits import read_limits
+from inertid_ros.motions.motion import LINK_MOVES, LOAD_MOVES, JointPath, Motion, paper_ddarm_link_moves
 from inertid_ros.motions.multisine import WindowedSines
-from inertid_ros.motions.paper_moves import paper_ddarm_link_moves
-from inertid_ros.sim.friction import JointFriction
+from inertid_ros.motions.search import CandidateSpace, MotionSearch, make_reference
+from inertid_ros.motions.targets import BASE_NOISE, NOISE_SHARE, LinkInformation, WrenchNoise, assume_noise
+from inertid_ros.sim.arm import JointFriction
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 
@@ -219,7 +217,7 @@ def test_effort_limits_bind_where_motors_are_weak(puma: Arm, puma_motion: Window
 def test_designed_motion_tells_more_than_the_papers_moves(name: str, request: pytest.FixtureRequest) -> None:
     short = name.removesuffix("560")
     arm, motion = request.getfixturevalue(short), request.getfixturevalue(f"{short}_motion")
-    reference = make_reference(LINK_MOVES[name], arm.limits.joints, motion.duration)
+    reference = make_reference((LOAD_MOVES | LINK_MOVES)[name], arm.limits.joints, motion.duration)
     table = make_links_table(arm.model, arm.information, motion, reference, arm.model.prior_deviations)
     better = np.array([float(cell) for cell in table.columns[-1].cells])  # type: ignore[arg-type]
     assert len(better) == arm.information.wanted.sum()

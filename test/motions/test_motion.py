@@ -7,9 +7,19 @@ import pytest
 from numpy.polynomial import Polynomial
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.motions.motion import Hold, MinimumJerk, Motion, Repeat, Sequence, there_and_back, with_rest
+from inertid_ros.motions.motion import (
+    Hold,
+    MinimumJerk,
+    Motion,
+    Repeat,
+    Sequence,
+    paper_ddarm_link_moves,
+    paper_ddarm_load_move,
+    paper_puma_move,
+    there_and_back,
+    with_rest,
+)
 from inertid_ros.motions.multisine import JointLimits, Multisine
-from inertid_ros.motions.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move
 
 START, MIDDLE, END = [0.3, -1.0], [1.0, 2.0], [-0.5, 0.4]
 LIMITS = JointLimits(*np.array([[-1.0, -0.2], [2.0, 0.5], [1.5, 3.0], [4.0, 100.0]]))

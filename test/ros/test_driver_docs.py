@@ -12,7 +12,7 @@ from inertid_ros.cli.main import main
 from inertid_ros.core.settings.settings import iterate_settings
 from inertid_ros.ros.driver_node import SimulatedDriver
 from inertid_ros.sim.scenario import ScenarioSettings
-from inertid_ros.text.driver_docs import driver_page
+from inertid_ros.text.settings_docs import driver_page
 
 PAGE = (Path(__file__).parents[2] / "docs" / "simulated_driver.md").read_text(encoding="utf-8")
 

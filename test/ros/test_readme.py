@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from support.bench import Bench
 
-from inertid_ros.cli.main import make_parser
+from inertid_ros.cli.main import COMMANDS
+from inertid_ros.cli.options import make_parser
 from inertid_ros.core.settings.settings import iterate_settings
 
 ROOT = Path(__file__).parents[2]
@@ -74,7 +75,7 @@ def test_commands_exist() -> None:
     assert {"demo", "test", "test-all"} <= targets
     for target in targets:
         assert f"\n{target}:" in makefile
-    commands = next(action for action in make_parser()._actions if action.dest == "command").choices
+    commands = next(action for action in make_parser(COMMANDS)._actions if action.dest == "command").choices
     assert commands is not None
     for command in re.findall(r"`inertid (\w+)", README):
         assert command in commands

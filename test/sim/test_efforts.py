@@ -14,10 +14,8 @@ from inertid_ros.core.rigid_body.inertial import compose, from_pinocchio, to_pin
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.load import load_from_yaml
 from inertid_ros.files.share import share_path
-from inertid_ros.motions.motion import Hold, JointPath, MinimumJerk, Motion, with_rest
-from inertid_ros.motions.paper_moves import paper_ddarm_link_moves
-from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.links import links_of, with_links
+from inertid_ros.motions.motion import Hold, JointPath, MinimumJerk, Motion, paper_ddarm_link_moves, with_rest
+from inertid_ros.sim.arm import JointFriction, links_of, with_links
 from inertid_ros.sim.sensors import SensorModel, paper_ddarm_link_sensors
 from inertid_ros.sim.simulator import Simulator
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.sim.load_schedule import LoadSchedule
+from inertid_ros.sim.simulator import LoadSchedule
 
 FIRST, SECOND = np.arange(1.0, 11.0), np.arange(2.0, 12.0)
 

@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from inertid_ros.sim.noise import BLOCK, NoiseStream, RandomWalk
-from inertid_ros.sim.sampling import SampleClock
+from inertid_ros.sim.sampling import BLOCK, NoiseStream, RandomWalk, SampleClock
 
 
 @pytest.mark.parametrize("kind", [NoiseStream, RandomWalk])

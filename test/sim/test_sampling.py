@@ -7,7 +7,7 @@ import pytest
 
 from inertid_ros.files.load import load_from_yaml
 from inertid_ros.files.share import share_path
-from inertid_ros.motions.paper_moves import paper_puma_move
+from inertid_ros.motions.motion import paper_puma_move
 from inertid_ros.sim.sampling import AHEAD, Playback
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator

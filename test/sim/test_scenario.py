@@ -11,7 +11,7 @@ import pytest
 
 from inertid_ros.core.errors import FileAccessError, SettingError
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.motions.paper_moves import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move
+from inertid_ros.motions.motion import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move
 from inertid_ros.sim.scenario import (
     ScenarioSettings,
     build_friction,

@@ -9,8 +9,7 @@ import pytest
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.sim.noise import NoiseStream
-from inertid_ros.sim.sampling import SampleClock, Samples
+from inertid_ros.sim.sampling import NoiseStream, SampleClock, Samples
 from inertid_ros.sim.sensors import JointSensors, SensorModel, WrenchSensor, paper_ddarm_sensors, paper_puma_sensors
 
 CHANNELS = np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])

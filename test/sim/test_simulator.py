@@ -13,8 +13,7 @@ from inertid_ros.core.errors import RobotDescriptionError, SettingError, Unknown
 from inertid_ros.core.records import FloatArray, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.load import load_from_yaml
-from inertid_ros.motions.motion import Hold, Repeat, there_and_back, with_rest
-from inertid_ros.motions.paper_moves import paper_ddarm_load_move, paper_puma_move
+from inertid_ros.motions.motion import Hold, Repeat, paper_ddarm_load_move, paper_puma_move, there_and_back, with_rest
 from inertid_ros.sim.dynamics import ArmDynamics, load_wrench
 from inertid_ros.sim.sensors import SensorModel, paper_ddarm_sensors, paper_puma_sensors
 from inertid_ros.sim.simulator import Simulator

@@ -11,7 +11,7 @@ import numpy as np
 
 from inertid_ros.core.rigid_body.inertial import compose
 from inertid_ros.motions.multisine import JointLimits, Multisine
-from inertid_ros.sim.friction import JointFriction
+from inertid_ros.sim.arm import JointFriction
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 from support.bags import Message, joint_messages, puma_messages, text_message, wrench_messages

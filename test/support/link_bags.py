@@ -9,10 +9,8 @@ import numpy as np
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, Settings
-from inertid_ros.motions.motion import Motion, Repeat, round_trip
-from inertid_ros.motions.paper_moves import paper_ddarm_link_moves
-from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.links import links_of
+from inertid_ros.motions.motion import Motion, Repeat, paper_ddarm_link_moves, round_trip
+from inertid_ros.sim.arm import JointFriction, links_of
 from inertid_ros.sim.sensors import paper_ddarm_link_sensors
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator
 from support.bags import Message, joint_messages, text_message, wrench_messages

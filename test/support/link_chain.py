@@ -14,8 +14,7 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.motions.motion import Motion
 from inertid_ros.motions.multisine import JointLimits, Multisine
-from inertid_ros.sim.friction import JointFriction
-from inertid_ros.sim.links import links_of
+from inertid_ros.sim.arm import JointFriction, links_of
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator
 from support.chain import DDARM

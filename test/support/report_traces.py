@@ -7,8 +7,7 @@ from functools import cache
 import numpy as np
 
 from inertid_ros.core.settings.settings import LoadSettings, Settings
-from inertid_ros.motions.motion import Hold, Repeat, Sequence, there_and_back
-from inertid_ros.motions.paper_moves import paper_puma_move
+from inertid_ros.motions.motion import Hold, Repeat, Sequence, paper_puma_move, there_and_back
 from inertid_ros.replay.trace import LoadTrace
 from support.chain import BAR, PUMA, push_force, simulate_puma
 from support.recordings import read_load_recording

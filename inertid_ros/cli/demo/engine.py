@@ -10,10 +10,10 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 import rclpy
@@ -35,8 +35,6 @@ _REFRESH = 0.2
 _PATIENCE = 5.0
 """Seconds a process may take to end after SIGINT before it is killed."""
 _LOG_LINES = 4
-
-Outcome = TypeVar("Outcome")
 
 
 class DemoError(InertidError):
@@ -83,7 +81,14 @@ class Listener:
         """Return what was heard last, at a time since the first estimate."""
         assert self._values is not None
         assert self._covariance is not None
-        return self._frame.update(seconds, self._values, self._covariance, self._states, tuple(self._lines))
+        return replace(
+            self._frame,
+            time=seconds,
+            values=self._values,
+            covariance=self._covariance,
+            states=self._states,
+            lines=tuple(self._lines),
+        )
 
     def _on_parameters(self, message: Any) -> None:
         self._values = np.array(message.data)
@@ -150,21 +155,19 @@ class Processes:
 
 
 @dataclass(frozen=True, slots=True)
-class Demo(Generic[Outcome]):
+class Demo:
     """One demonstration.
 
     Attributes:
         estimator, driver: ROS arguments of the two processes.
         describe: writes a snapshot in one line, where the output is not a terminal.
-        go_through: goes through the phases and returns what is judged.
-        conclude: prints the judgement and returns the exit code.
+        play: goes through the phases and returns what prints the judgement and returns the exit code.
     """
 
     estimator: Sequence[str]
     driver: Sequence[str]
     describe: Callable[[Snapshot], str]
-    go_through: Callable[[Processes, DemoView], Outcome]
-    conclude: Callable[[Console, Outcome], int]
+    play: Callable[[Processes, DemoView], Callable[[Console], int]]
 
 
 def list_arguments(parameters: Mapping[str, object]) -> list[str]:
@@ -172,7 +175,7 @@ def list_arguments(parameters: Mapping[str, object]) -> list[str]:
     return [argument for name, value in parameters.items() for argument in ("-p", f"{name}:={value}")]
 
 
-def run_demo(demo: Demo[Outcome]) -> int:
+def run_demo(demo: Demo) -> int:
     """Run a demonstration and return its exit code.
 
     Raises:
@@ -181,14 +184,31 @@ def run_demo(demo: Demo[Outcome]) -> int:
     """
     console = Console()
     _isolate_ros()
-    outcome: Outcome | None = None
+    conclude: Callable[[Console], int] | None = None
     view = DemoView(console, demo.describe)
     with ros_session([]), Processes(demo.estimator, demo.driver) as processes, view:
         view.note("starting simulated driver and estimator ...")
-        outcome = demo.go_through(processes, view)
-    if outcome is None:  # ros_session leaves the block quietly on SIGINT and SIGTERM
+        conclude = demo.play(processes, view)
+    if conclude is None:  # ros_session leaves the block quietly on SIGINT and SIGTERM
         raise KeyboardInterrupt
-    return demo.conclude(console, outcome)
+    return conclude(console)
+
+
+def show_phase(view: DemoView, passing_time: Iterator[Snapshot], end: float, **known: Any) -> Snapshot:
+    """Show what comes until `end` seconds after the first estimate, with what is known of this phase; return the last.
+
+    Args:
+        view: where.
+        passing_time: snapshots as they come.
+        end: when the next phase begins.
+        known: attributes of the snapshots, such as phase and truth.
+    """
+    for snapshot in passing_time:
+        shown = replace(snapshot, **known)
+        view.show(shown)
+        if snapshot.time > end:
+            break
+    return shown
 
 
 def pass_time(listener: Listener, processes: Processes, end: float) -> Iterator[Snapshot]:

@@ -5,13 +5,15 @@ Driver and estimator are two ROS 2 processes; this one only listens, shows, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from rich.console import Console
 from std_srvs.srv import SetBool
 
-from inertid_ros.cli.demo.engine import Demo, Listener, Processes, list_arguments, pass_time, run_demo
+from inertid_ros.cli.demo.engine import Demo, Listener, Processes, list_arguments, pass_time, run_demo, show_phase
 from inertid_ros.cli.demo.view import DemoView, Snapshot, make_table, print_verdict
 from inertid_ros.sim.scenario import read_load
 from inertid_ros.text.numbers import INTERVAL, format_interval, parameter_label
@@ -38,14 +40,6 @@ _NOTHING_CARRIED = 0.05
 """Mass [kg] that counts as none; the bar has 1.8 kg."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What is judged at the end: the last estimate with the load, and how long [s] it took to detect the release."""
-
-    loaded: Snapshot
-    detected_after: float | None
-
-
 class LoadListener(Listener):
     """Hears the estimate of the load, and asks the driver to attach and release it."""
 
@@ -68,7 +62,7 @@ class LoadListener(Listener):
 def main() -> int:
     """Run the demonstration; returns 0 if the truth is inside the stated uncertainty and the release was detected."""
     driver = list_arguments(DRIVER_PARAMETERS)
-    return run_demo(Demo(list_arguments(ESTIMATOR_PARAMETERS), driver, describe, _go_through_phases, _conclude))
+    return run_demo(Demo(list_arguments(ESTIMATOR_PARAMETERS), driver, describe, _play))
 
 
 def describe(snapshot: Snapshot) -> str:
@@ -80,21 +74,14 @@ def describe(snapshot: Snapshot) -> str:
     return f"{mass}, {snapshot.known} of {len(snapshot.states)} parameters known"
 
 
-def _go_through_phases(processes: Processes, view: DemoView) -> Outcome:
+def _play(processes: Processes, view: DemoView) -> Callable[[Console], int]:
     truth = read_load(str(DRIVER_PARAMETERS["load"]))
     assert truth is not None
     listener = LoadListener()
     passing_time = pass_time(listener, processes, END_AT)
-    for snapshot in passing_time:
-        view.show(replace(snapshot, phase="nothing carried"))
-        if snapshot.time > ATTACH_AT:
-            break
+    show_phase(view, passing_time, ATTACH_AT, phase="nothing carried")
     listener.attach(True)
-    for snapshot in passing_time:
-        view.show(replace(snapshot, phase="the bar was picked up on the way", truth=truth))
-        if snapshot.time > RELEASE_AT:
-            break
-    loaded = replace(snapshot, phase="the bar before it was released", truth=truth)
+    loaded = show_phase(view, passing_time, RELEASE_AT, phase="the bar was picked up on the way", truth=truth)
     listener.attach(False)
     detected_after: float | None = None
     for snapshot in passing_time:
@@ -104,7 +91,7 @@ def _go_through_phases(processes: Processes, view: DemoView) -> Outcome:
         if detected_after is not None and snapshot.time - loaded.time > SHOW_RELEASE:
             break
     listener.node.destroy_node()
-    return Outcome(loaded, detected_after)
+    return partial(_conclude, loaded, detected_after)
 
 
 def _is_free(snapshot: Snapshot) -> bool:
@@ -113,9 +100,8 @@ def _is_free(snapshot: Snapshot) -> bool:
     return snapshot.states[0] == "known" and abs(snapshot.values[0]) < max(_NOTHING_CARRIED, INTERVAL * deviation)
 
 
-def _conclude(console: Console, outcome: Outcome) -> int:
-    """Print the table against the truth and return the exit code."""
-    after = outcome.detected_after
-    console.print(make_table(outcome.loaded, outcome.loaded.phase))
+def _conclude(loaded: Snapshot, after: float | None, console: Console) -> int:
+    """Print the last estimate with the load against the truth, and how long [s] the release took to be detected."""
+    console.print(make_table(loaded, "the bar before it was released"))
     release = "the release was not detected" if after is None else f"release detected in {after:.1f} s"
-    return print_verdict(console, outcome.loaded, "parameters", [(after is not None, release)])
+    return print_verdict(console, loaded, "parameters", [(after is not None, release)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from rich.text import Text
 from scipy.stats import chi2
 
 from inertid_ros.core.records import FloatArray
-from inertid_ros.text.numbers import INTERVAL, format_estimate
+from inertid_ros.text.numbers import INTERVAL, format_estimate, format_number
 
 CONFIDENCE = 0.999
 """An honest estimate fails the joint test once in a thousand runs."""
@@ -46,12 +46,6 @@ class Snapshot:
     covariance: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     states: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
-
-    def update(
-        self, time: float, values: FloatArray, covariance: FloatArray, states: tuple[str, ...], lines: tuple[str, ...]
-    ) -> Snapshot:
-        """The same parameters with another estimate."""
-        return replace(self, time=time, values=values, covariance=covariance, states=states, lines=lines)
 
     @property
     def known(self) -> int:
@@ -141,7 +135,7 @@ def make_table(snapshot: Snapshot, title: str) -> Table:
         excited = state != "not excited yet"
         estimate = format_estimate(snapshot.values[index], deviations[index]) if excited else "-"
         mark = ("yes" if inside[index] else "no") if excited else "-"
-        numbers = [f"{column[index]:.5f}" for column in columns]
+        numbers = [format_number(column[index], ".5f") for column in columns]
         # As Text, since rich takes brackets in a plain string for markup.
         table.add_row(Text(snapshot.labels[index]), *numbers, estimate, mark, Text(state, style=_STYLES[state]))
     return table

@@ -15,9 +15,8 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.energy import EnergyRows, EnergyWindows
-from inertid_ros.motions.motion import Motion
+from inertid_ros.motions.motion import Motion, paper_ddarm_link_moves
 from inertid_ros.motions.multisine import JointLimits, Multisine
-from inertid_ros.motions.paper_moves import paper_ddarm_link_moves
 
 GRAVITY = np.array([0.5, -1.0, -9.7])
 COULOMB_VELOCITY = 0.02

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,9 +21,8 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import to_pinocchio
 from inertid_ros.core.robot.robot import FramePath
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings
-from inertid_ros.files.estimate import read_estimate
-from inertid_ros.motions.design.information import MotionInformation, information_of
-from inertid_ros.motions.design.limits import ENDLESS
+from inertid_ros.motions.information import MotionInformation, information_of
+from inertid_ros.motions.limits import ENDLESS
 from inertid_ros.motions.motion import JointPath
 
 _NOISE_RATE = 200.0
@@ -52,32 +49,6 @@ NOISE_WITHOUT_LIMIT = 0.5
 """The same [Nm or N] for a joint without an effort limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownLoad:
-    """An earlier estimate, as far as the design of a motion needs it.
-
-    Attributes:
-        sensor_frame: frame of the numbers.
-        covariance: (10, 10) of the load's parameters.
-        load: (10,) feasible parameters of what is carried, for the efforts; None if nothing is.
-    """
-
-    sensor_frame: str
-    covariance: FloatArray
-    load: FloatArray | None
-
-
-def read_known_load(file: str | Path) -> KnownLoad:
-    """Read an estimate: one that `~/save` wrote, or the estimate.json of a replay.
-
-    Raises:
-        FileAccessError, FileFormatError: if it cannot be used.
-    """
-    load = read_estimate(Path(file)).need_load()
-    carried = load.feasible if load.tool is None else load.feasible + load.tool.phi
-    return KnownLoad(load.frame, load.covariance, carried if carried[0] > 0.0 else None)
-
-
 class LoadInformation(MotionInformation):
     """The information that joint paths bring on [phi (10), bias (6)], of which phi is wanted."""
 
@@ -102,7 +73,6 @@ class LoadInformation(MotionInformation):
         """
         self._model = path.model.copy()
         self._model.gravity.linear = np.asarray(gravity, dtype=np.float64)
-        self._joints = len(path.joint_names)
         if load is not None:
             self._model.appendBodyToJoint(self._model.njoints - 1, to_pinocchio(load), pin.SE3.Identity())
         self._data = self._model.createData()
@@ -121,11 +91,9 @@ class LoadInformation(MotionInformation):
         signals = self._equation.compute(*path)
         features = signals[:, :FEATURES]
         features[:, :3] -= signals[:, FEATURES:]
-        coordinates = np.zeros((len(signals), 3, self._joints + 1))
-        for kind, values in enumerate(path):
-            coordinates[:, kind, :-1] = values
-        efforts = np.array([pin.rnea(self._model, self._data, *state) for state in coordinates])
-        return features, efforts[:, :-1]
+        # The model's last joint is the sensor's, which does not move.
+        coordinates = np.pad(np.stack(path, axis=1), ((0, 0), (0, 0), (0, 1)))
+        return features, _compute_efforts(self._model, self._data, coordinates)[:, :-1]
 
 
 class LinkInformation(MotionInformation):
@@ -158,11 +126,12 @@ class LinkInformation(MotionInformation):
 
     def move(self, path: JointPath) -> tuple[FloatArray, FloatArray]:
         """Entries of the arm's equations, and the efforts that the URDF's own inertias take."""
-        efforts = np.empty(path.positions.shape)
-        model, data, inverse_dynamics = self._model, self._data, pin.rnea
-        for i, (q, v, a) in enumerate(zip(*path, strict=True)):
-            efforts[i] = inverse_dynamics(model, data, q, v, a)
-        return self._equation.compute(*path), efforts
+        return self._equation.compute(*path), _compute_efforts(self._model, self._data, np.stack(path, axis=1))
+
+
+def _compute_efforts(model: pin.Model, data: pin.Data, coordinates: FloatArray) -> FloatArray:
+    """Efforts (N, n) of positions, velocities and accelerations (N, 3, n), after Newton and Euler."""
+    return np.array([pin.rnea(model, data, *state) for state in coordinates])
 
 
 def assume_noise(model: LinkModel, wrench: WrenchNoise, efforts: FloatArray | None = None) -> FloatArray:

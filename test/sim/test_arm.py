@@ -9,7 +9,7 @@ import pytest
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.sim.links import links_of, paper_ddarm_links
+from inertid_ros.sim.arm import links_of, paper_ddarm_links
 from inertid_ros.sim.scenario import ScenarioSettings, build_motion, build_simulator, read_urdf
 from inertid_ros.sim.simulator import Simulator
 

@@ -1,14 +1,13 @@
-"""`inertid publish`: play a bag into ROS, for machines without `ros2 bag`."""
+"""What runs in ROS: `inertid node`, `driver` and `demo`, and `inertid publish` for machines without `ros2 bag`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from inertid_ros.cli.command import FAILED, OK, add_command, complain, one_line
+from inertid_ros.cli.command import FAILED, OK, complain, one_line
 from inertid_ros.core.errors import RecordingError, SettingError
 
 if TYPE_CHECKING:
@@ -22,23 +21,29 @@ BLOCK = 100
 """Messages that are read at once, and by which the progress bar advances."""
 
 
-def add_parser(commands: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        "publish",
-        run,
-        "play a bag into ROS with /clock",
-        "Publish all messages of a bag as they were recorded, and the time of recording on /clock: run nodes with "
-        "use_sim_time. Where `ros2 bag` is installed, `ros2 bag play --clock` does the same.",
-    )
-    parser.add_argument("bag", type=Path, metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
-    parser.add_argument("--rate", type=float, default=1.0, metavar="R", help="times real time (default 1)")
-    parser.add_argument("--loop", action="store_true", help="start again at the end, until Ctrl-C")
+def run_estimator(options: argparse.Namespace) -> int:
+    """Run the estimator until it is stopped."""
+    from inertid_ros.ros.main import run_estimator
+
+    return run_estimator(options.ros_arguments)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Play until the end or until Ctrl-C; 0 if the whole bag could be read."""
+def run_driver(options: argparse.Namespace) -> int:
+    """Run the simulated driver until it is stopped."""
+    from inertid_ros.ros.main import run_driver
+
+    return run_driver(options.ros_arguments)
+
+
+def run_demo(options: argparse.Namespace) -> int:
+    """Run the demonstration of a robot; 0 if the truth is inside the stated uncertainty."""
+    from inertid_ros.cli.demo import links, load
+
+    return links.main() if options.robot == "ddarm" else load.main()
+
+
+def publish(options: argparse.Namespace) -> int:
+    """Play a bag until its end or until Ctrl-C; 0 if the whole bag could be read."""
     from inertid_ros.bags.bag import Bag
     from inertid_ros.ros.runtime import ros_session
 

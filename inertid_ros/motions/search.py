@@ -1,8 +1,8 @@
-"""The search for the most informative motion: D-optimal, from several random starts."""
+"""The search for the most informative motion, D-optimal from several random starts, and what it is compared with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,12 +10,13 @@ from scipy.optimize import minimize
 
 from inertid_ros.core.errors import RobotDescriptionError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.motions.design.information import MotionInformation
-from inertid_ros.motions.design.limits import MotionLimits
-from inertid_ros.motions.motion import JointPath
+from inertid_ros.motions.information import MotionInformation
+from inertid_ros.motions.limits import MotionLimits
+from inertid_ros.motions.motion import JointPath, MinimumJerk, Motion, find_ends
 from inertid_ros.motions.multisine import (
     LIMIT_MARGIN,
     JointLimits,
+    Multisine,
     SineWindow,
     WindowedSines,
     make_fine_grid,
@@ -61,16 +62,12 @@ class CandidateSpace:
         self.joints = len(limits.lower)
         """Number of joints."""
         self._window = make_window(duration)
-        points = min(1 + int(np.ceil(duration / _STEP)), _MOST_POINTS)
-        self.step = duration / (points - 1)
-        self._basis = self._window.at(np.linspace(0.0, duration, points))
+        self.points = min(1 + int(np.ceil(duration / _STEP)), _MOST_POINTS)
+        """Number of samples of a path."""
+        self.step = duration / (self.points - 1)
+        self._basis = self._window.at(np.linspace(0.0, duration, self.points))
         self._sizes = np.abs(self._basis.accelerations).max(axis=0)[:, None]
         self.dimension = self.joints * (1 + 2 * HARMONICS)
-
-    @property
-    def points(self) -> int:
-        """Number of samples of a path."""
-        return len(self._basis.positions)
 
     def draw(self, random: np.random.Generator) -> FloatArray:
         """A random candidate (d,)."""
@@ -136,11 +133,7 @@ class MotionSearch:
     """Searches for the most informative motion of a given length within the limits."""
 
     def __init__(
-        self,
-        information: MotionInformation,
-        limits: MotionLimits,
-        duration: float,
-        candidates: int | None = None,
+        self, information: MotionInformation, limits: MotionLimits, duration: float, candidates: int | None = None
     ) -> None:
         """Set up a search.
 
@@ -215,9 +208,8 @@ class MotionSearch:
             return found.cost, slopes
 
         try:
-            minimize(
-                evaluate_with_slopes, start.candidate, jac=True, method="L-BFGS-B", options={"maxiter": candidates}
-            )
+            limit = {"maxiter": candidates}
+            minimize(evaluate_with_slopes, start.candidate, jac=True, method="L-BFGS-B", options=limit)
         except _ExhaustedError:
             pass
         self._report(left)
@@ -242,3 +234,27 @@ class MotionSearch:
         times = make_fine_grid(motion)
         efforts = self._information.evaluate(motion.at(times), float(times[1])).efforts
         return bool(np.all(np.abs(efforts) <= self._limits.effort))
+
+
+class Reference(NamedTuple):
+    """What a designed motion is compared with: motions, each from rest to rest, and what they are called."""
+
+    name: str
+    motions: tuple[Motion, ...]
+
+
+def make_reference(moves: Sequence[MinimumJerk], limits: JointLimits, duration: float) -> Reference:
+    """As many of the paper's moves as fit into the duration [s]; a random multisine in the limits if they do not.
+
+    A single move goes forth and back. Of several each begins where it begins in the paper; what leads from one to the
+    next is left out.
+    """
+    legs = int(duration / moves[0].duration + 1e-9) if moves else 0
+    if not moves or legs < len(moves) or moves[0].joint_count != len(limits.lower):
+        return Reference("random sines", (Multisine(limits, duration, HARMONICS, fade=FADE * duration),))
+    ends = [find_ends(move) for move in moves]
+    if len(moves) == 1:
+        waypoints = ends[0][np.arange(legs + 1) % 2]
+        return Reference("paper's move", (MinimumJerk(waypoints, np.full(legs, duration / legs)),))
+    taken = (ends[leg % len(moves)] for leg in range(legs))
+    return Reference("paper's moves", tuple(MinimumJerk(pair, [duration / legs]) for pair in taken))

@@ -1,0 +1,73 @@
+"""What is known, in another form: an estimate as a URDF or a picture, and all parameters as a file or a page."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from inertid_ros.bags.bag import Bag
+from inertid_ros.cli.command import OK, one_line
+from inertid_ros.core.errors import RobotDescriptionError
+from inertid_ros.core.settings.settings import iterate_settings
+from inertid_ros.files.estimate import SavedEstimate, read_estimate
+from inertid_ros.files.provenance import hash_urdf
+from inertid_ros.files.urdf import UrdfFile
+from inertid_ros.files.urdf_inertials import export_urdf, read_links
+from inertid_ros.text.settings_docs import driver_page, parameter_table, template_yaml
+
+
+def write_urdf(options: argparse.Namespace) -> int:
+    """Write the identified arm as a URDF; 0 if the file was written."""
+    saved = read_estimate(options.estimate)
+    bodies, joints = read_links(saved.need_links())
+    source = _find_urdf(saved, options.urdf)
+    exported = export_urdf(source.text, bodies, joints)
+    source.write(options.output, exported.text)
+    notes = list(exported.notes)
+    if hash_urdf(source.text) != saved.urdf_sha256:
+        notes.insert(0, "the estimate was made with another text of the URDF")
+    _say(*notes, f"{options.output}: {len(bodies)} links, predicts the torques of the estimate")
+    return OK
+
+
+def plot(options: argparse.Namespace) -> int:
+    """Draw pictures for papers and slides; 0 if the files were written."""
+    from inertid_ros.report.plot import write_png
+
+    saved = read_estimate(options.estimate)
+    load = saved.need_load() if saved.links is None else saved.load
+    beside = options.png.with_name(f"{options.png.stem}_links{options.png.suffix}")
+    for part, path in ((load, options.png), (saved.links, options.png if load is None else beside)):
+        if part is not None:
+            write_png(part, path, options.dpi)
+            _say(f"wrote {path}")
+    return OK
+
+
+def print_parameters(options: argparse.Namespace) -> int:
+    """Print the parameters of the node or of the simulated driver."""
+    if options.driver:
+        from inertid_ros.sim.scenario import ScenarioSettings
+
+        sys.stdout.write(driver_page(iterate_settings(ScenarioSettings)))
+    else:
+        sys.stdout.write(parameter_table() if options.markdown else template_yaml())
+    return OK
+
+
+def _find_urdf(saved: SavedEstimate, path: Path | None) -> UrdfFile:
+    """Read the URDF of an estimate: the one named, that of its settings, or that of its first bag."""
+    of_settings = "" if saved.settings is None else saved.settings.urdf
+    named = path or (Path(of_settings) if of_settings else None)
+    if named is not None:
+        return UrdfFile.read(named, "--urdf")
+    if not saved.inputs:
+        raise RobotDescriptionError("the estimate names neither a URDF nor a bag: name the URDF with --urdf")
+    with Bag(saved.inputs[0]) as bag:
+        return UrdfFile(bag.find_description(saved.topics["robot_description"]))
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        sys.stdout.write(f"{one_line(line)}\n")
