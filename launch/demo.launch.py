@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix, get_package_share_directory
@@ -49,11 +50,20 @@ def is_installed(package: str) -> bool:
     return True
 
 
+def read_number(given: Mapping[str, str], name: str, kind: type[float] | type[int]) -> float:
+    """Value of an argument as a number; ValueError that names the argument if it is none."""
+    try:
+        return kind(given[name])
+    except ValueError:
+        expected = "a whole number" if kind is int else "a number"
+        raise ValueError(f"argument {name}:={given[name]} is not {expected}") from None
+
+
 def make_actions(context: LaunchContext) -> list[Action]:
     """Start what is there, and say what is not."""
     given = read_arguments(context, ARGUMENTS)
     share = Path(get_package_share_directory("inertid_ros"))
-    rate = float(given["rate"])
+    rate = read_number(given, "rate", float)
     actions: list[Action] = [
         Node(
             package="inertid_ros",
@@ -66,7 +76,7 @@ def make_actions(context: LaunchContext) -> list[Action]:
                     "sign": given["sign"],
                     "joint_rate": rate,
                     "wrench_rate": rate,
-                    "seed": int(given["seed"]),
+                    "seed": read_number(given, "seed", int),
                 }
             ],
             output="screen",

@@ -91,7 +91,7 @@ def test_excite_for_links_from_a_base_wrench_leaves_drives_out(
     shown = capsys.readouterr().out
     assert "joint1.viscous" not in shown
     assert "link1.m" in shown
-    assert "base.fx 0.5, base.fy 0.5, base.fz 0.5, base.nx 0.0071" in shown
+    assert "assumed white noise [unit/sqrt(Hz)]: base.fx 0.5, base.fy 0.5, base.fz 0.5, base.nx 0.0071" in shown
 
 
 def test_excite_for_links_leaves_joints_that_mimic_others_out(

@@ -156,3 +156,12 @@ def test_the_demonstration_says_what_is_not_installed(monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "is_installed", bool)
     assert [type(action).__name__ for action in module.make_viewers(ROOT, "puma560", wanted=True)] == ["Node", "Node"]
     assert [type(action).__name__ for action in module.make_viewers(ROOT, "puma560", wanted=False)] == ["Node"]
+
+
+@needs_launch
+@pytest.mark.parametrize(("name", "value"), [("rate", "fast"), ("seed", "1.5")])
+def test_the_demonstration_names_the_argument_that_is_no_number(name: str, value: str) -> None:
+    module = load_launch_file("demo.launch.py")
+    context = make_context(module, **{name: value})
+    with pytest.raises(ValueError, match=f"argument {name}:={value} is not a"):
+        module.make_actions(context)

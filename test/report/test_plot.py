@@ -38,8 +38,11 @@ def save(path: Path) -> Path:
     return path
 
 
-def test_an_estimate_of_a_replay_becomes_a_picture(estimate_json: Path, tmp_path: Path) -> None:
+def test_an_estimate_of_a_replay_becomes_a_picture(
+    estimate_json: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["plot", str(estimate_json), "--png", str(tmp_path / "a.png"), "--dpi", "100"]) == 0
+    assert capsys.readouterr().out == f"wrote {tmp_path / 'a.png'}\n"
     assert png_size(tmp_path / "a.png") == (900, 620)
 
 
@@ -79,9 +82,12 @@ def test_a_place_that_cannot_be_written_is_named(
 
 
 @pytest.mark.parametrize("dpi", ["0", "-3", "100000", "x"])
-def test_a_resolution_that_makes_no_picture_is_refused(dpi: str, estimate_json: Path, tmp_path: Path) -> None:
+def test_a_resolution_that_makes_no_picture_is_refused(
+    dpi: str, estimate_json: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         main(["plot", str(estimate_json), "--png", str(tmp_path / "a.png"), f"--dpi={dpi}"])
+    assert f"argument --dpi: '{dpi}' is not a whole number from 20 to 1200" in capsys.readouterr().err
 
 
 def test_outline_is_the_shadow_of_the_ellipsoid() -> None:

@@ -1,6 +1,8 @@
-"""Playback against the simulator asked directly."""
+"""Random numbers by index, the clock of samples, and playback against the simulator asked directly."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from inertid_ros.files.load import load_from_yaml
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import paper_puma_move
-from inertid_ros.sim.sampling import AHEAD, Playback
+from inertid_ros.sim.sampling import AHEAD, BLOCK, NoiseStream, Playback, RandomWalk, SampleClock
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 
@@ -64,3 +66,71 @@ def test_skipping_leaves_out_and_goes_back(simulator: Simulator) -> None:
     np.testing.assert_array_equal(stream.advance(1.2).stamps, simulator.wrenches(1.0, 1.2).stamps)
     stream.skip_to(0.0)
     np.testing.assert_array_equal(stream.advance(0.2).stamps, simulator.wrenches(0.0, 0.2).stamps)
+
+
+@pytest.mark.parametrize("kind", [NoiseStream, RandomWalk])
+def test_rows_do_not_depend_on_how_they_are_asked_for(kind: type[NoiseStream] | type[RandomWalk]) -> None:
+    total = 3 * BLOCK + 17
+    whole = kind(5, "x", 2).rows(0, total)
+    assert whole.shape == (total, 2)
+    scattered = kind(5, "x", 2)
+    for first, last in [(2000, 3000), (0, 1), (1023, 1025), (500, 500), (3080, total), (1024, 2048), (10, 3000)]:
+        np.testing.assert_array_equal(scattered.rows(first, last), whole[first:last])
+
+
+def test_walk_is_the_running_sum_of_independent_steps() -> None:
+    steps = np.diff(RandomWalk(2, "walk", 3).rows(0, 20000), axis=0)
+    assert np.abs(steps.mean(0)).max() < 4.0 / np.sqrt(20000)
+    np.testing.assert_allclose(steps.std(0), 1.0, atol=0.03)
+    np.testing.assert_allclose(RandomWalk(2, "walk", 3).rows(0, 1), NoiseStream(2, "walk", 3).rows(0, 1))
+
+
+def test_streams_are_standard_white_and_independent() -> None:
+    normal = NoiseStream(1, "a", 2).rows(0, 20000)
+    other_name, other_seed = NoiseStream(1, "b", 2).rows(0, 20000), NoiseStream(2, "a", 2).rows(0, 20000)
+    columns = np.hstack([normal, other_name, other_seed, np.roll(normal, 1, axis=0), np.roll(normal, BLOCK, axis=0)])
+    np.testing.assert_allclose(np.corrcoef(columns.T), np.eye(10), atol=0.035)
+    np.testing.assert_allclose(columns.std(0), 1.0, atol=0.03)
+    np.testing.assert_allclose(columns.mean(0), 0.0, atol=0.03)
+
+
+def test_uniform_stream_covers_its_interval() -> None:
+    rows = NoiseStream(1, "a", 1, uniform=True).rows(0, 20000)
+    assert -1.0 <= rows.min() < -0.999
+    assert 0.999 < rows.max() <= 1.0
+    assert rows.var() == pytest.approx(1.0 / 3.0, rel=0.03)
+
+
+def test_clock_without_jitter_ticks_evenly() -> None:
+    clock = SampleClock(200.0, 0.0, NoiseStream(0, "clock", 1, uniform=True))
+    samples = clock.between(1.0, 1.02)
+    assert samples.instants.tolist() == [1_000_000_000, 1_005_000_000, 1_010_000_000, 1_015_000_000]
+    assert (samples.first, samples.last) == (200, 204)
+    np.testing.assert_allclose(samples.seconds, [1.0, 1.005, 1.01, 1.015])
+
+
+def test_clock_with_jitter_keeps_order_bounds_and_number() -> None:
+    clock = SampleClock(200.0, 0.002, NoiseStream(0, "clock", 1, uniform=True))
+    samples = clock.between(0.0, 100.0)
+    lateness = samples.instants * 1e-9 - np.arange(samples.first, samples.last) / 200.0
+    assert samples.first == 0
+    assert abs(samples.last - 20000) <= 1
+    assert np.all(np.diff(samples.instants) > 0)
+    assert 0.0 <= lateness.min() < 1e-5
+    assert 0.00399 < lateness.max() <= 0.004
+    assert lateness.std() == pytest.approx(0.002 / np.sqrt(3.0), rel=0.02)
+
+
+def test_clock_gives_every_sample_once_whatever_the_stretches() -> None:
+    clock = SampleClock(240.0, 0.002, NoiseStream(3, "clock", 1, uniform=True))
+    ends = np.sort(np.random.default_rng(0).uniform(0.0, 20.0, 3000))
+    parts = [clock.between(a, b) for a, b in zip([0.0, *ends], [*ends, 20.0], strict=True)]
+    whole = clock.between(0.0, 20.0)
+    np.testing.assert_array_equal(np.concatenate([part.instants for part in parts]), whole.instants)
+    assert all(before.last == after.first for before, after in pairwise(parts))
+
+
+def test_clock_gives_nothing_for_no_time() -> None:
+    clock = SampleClock(240.0, 0.0, NoiseStream(3, "clock", 1, uniform=True))
+    assert len(clock.between(1.0, 1.0).instants) == 0
+    assert len(clock.between(2.0, 1.0).instants) == 0

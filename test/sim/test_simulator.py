@@ -16,7 +16,7 @@ from inertid_ros.files.load import load_from_yaml
 from inertid_ros.motions.motion import Hold, Repeat, paper_ddarm_load_move, paper_puma_move, there_and_back, with_rest
 from inertid_ros.sim.dynamics import ArmDynamics, load_wrench
 from inertid_ros.sim.sensors import SensorModel, paper_ddarm_sensors, paper_puma_sensors
-from inertid_ros.sim.simulator import Simulator
+from inertid_ros.sim.simulator import LoadSchedule, Simulator
 
 LOADS = Path(__file__).parents[2] / "config" / "loads"
 BAR, GRIPPER = load_from_yaml(LOADS / "bar.yaml"), load_from_yaml(LOADS / "gripper.yaml")
@@ -171,3 +171,42 @@ def test_what_cannot_be_simulated_is_rejected(puma_urdf: str) -> None:
         Simulator(puma_urdf, "hand", Hold(np.zeros(6)))
     with pytest.raises(RobotDescriptionError):
         Simulator("no xml", "ft_sensor", Hold(np.zeros(6)))
+
+
+FIRST, SECOND = np.arange(1.0, 11.0), np.arange(2.0, 12.0)
+
+
+def test_load_changes_at_its_times() -> None:
+    schedule = LoadSchedule([(4.0, None), (1.0, FIRST)])
+    for time, load in ((-1.0, 0 * FIRST), (0.99, 0 * FIRST), (1.0, FIRST), (3.99, FIRST), (4.0, 0 * FIRST)):
+        np.testing.assert_array_equal(schedule.load_at(time), load)
+
+
+def test_load_can_be_changed_later_on() -> None:
+    schedule = LoadSchedule([(1.0, FIRST), (8.0, None)])
+    schedule.change(5.0, SECOND)
+    schedule.change(8.0, FIRST)
+    np.testing.assert_array_equal(schedule.load_at(4.0), FIRST)
+    np.testing.assert_array_equal(schedule.load_at(5.0), SECOND)
+    np.testing.assert_array_equal(schedule.load_at(8.0), FIRST)
+
+
+def test_parts_cover_all_times_once() -> None:
+    times = np.linspace(0.0, 10.0, 101)
+    schedule = LoadSchedule([(2.0, FIRST), (5.0, SECOND), (7.0, None)])
+    covered = np.zeros(101, dtype=int)
+    for rows, load in schedule.parts(times):
+        covered[rows] += 1
+        for time in times[rows]:
+            np.testing.assert_array_equal(schedule.load_at(time), load)
+    np.testing.assert_array_equal(covered, 1)
+    assert list(schedule.parts(np.empty(0))) == []
+
+
+def test_what_is_no_load_is_rejected() -> None:
+    with pytest.raises(SettingError, match="ten finite"):
+        LoadSchedule([(0.0, np.ones(9))])
+    with pytest.raises(SettingError, match="ten finite"):
+        LoadSchedule([(0.0, np.full(10, np.nan))])
+    with pytest.raises(SettingError, match="finite time"):
+        LoadSchedule([(float("inf"), FIRST)])
