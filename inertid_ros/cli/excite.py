@@ -23,9 +23,9 @@ from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Sett
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.urdf import UrdfFile
 from inertid_ros.motions.information import MotionInformation
-from inertid_ros.motions.limits import MotionLimits, read_limits
+from inertid_ros.motions.limits import read_limits
 from inertid_ros.motions.motion import LINK_MOVES, LOAD_MOVES, JointPath, Motion
-from inertid_ros.motions.multisine import WindowedSines
+from inertid_ros.motions.multisine import JointLimits, WindowedSines
 from inertid_ros.motions.search import MotionSearch, Reference, make_reference
 from inertid_ros.motions.targets import BASE_NOISE, LinkInformation, LoadInformation, WrenchNoise, assume_noise
 from inertid_ros.motions.trajectory_file import prepare_directory, write_trajectory
@@ -54,7 +54,7 @@ class Target:
 
     joint_names: tuple[str, ...]
     information: MotionInformation
-    limits: MotionLimits
+    limits: JointLimits
     reference: Reference
     describe: Callable[[WindowedSines], Sequence[RenderableType]]
 
@@ -99,7 +99,7 @@ def prepare_load(robot: Robot, options: argparse.Namespace) -> Target:
     limits = read_limits(path, options.limits)
     load = carried if carried is not None and carried[0] > 0.0 else None
     information = LoadInformation(path, np.array(options.gravity), noise, LoadSettings(), covariance, load)
-    reference = make_reference(LOAD_MOVES.get(robot.model.name, ()), limits.joints, options.duration)
+    reference = make_reference(LOAD_MOVES.get(robot.model.name, ()), limits, options.duration)
     before = None if covariance is None else np.sqrt(np.diag(covariance))
 
     def describe(motion: WindowedSines) -> list[RenderableType]:
@@ -145,7 +145,7 @@ def prepare_links(robot: Robot, options: argparse.Namespace) -> Target:
     densities = assume_noise(model, wrench, _get_effort_noise(options, len(model.arm.joint_names)))
     information = LinkInformation(model, densities, settings.links, covariance)
     moves = (LOAD_MOVES | LINK_MOVES).get(robot.model.name, ())
-    reference = make_reference(moves, limits.joints, options.duration)
+    reference = make_reference(moves, limits, options.duration)
 
     def describe(motion: WindowedSines) -> list[RenderableType]:
         noise = ", ".join(f"{name} {density:.2g}" for name, density in zip(model.channels, densities, strict=True))

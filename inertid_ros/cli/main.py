@@ -85,10 +85,7 @@ COMMANDS = (
         (
             option("--markdown", group=EITHER, action="store_true", help="as a Markdown table instead"),
             option(
-                "--driver",
-                group=EITHER,
-                action="store_true",
-                help="those of the simulated driver, as a Markdown page",
+                "--driver", group=EITHER, action="store_true", help="those of the simulated driver, as a Markdown page"
             ),
         ),
     ),
@@ -189,10 +186,7 @@ COMMANDS = (
                 "0.1 Nm)",
             ),
             option(
-                "--sensor-frame",
-                group="load",
-                metavar="FRAME",
-                help="where the wrench is measured (default ft_sensor)",
+                "--sensor-frame", group="load", metavar="FRAME", help="where the wrench is measured (default ft_sensor)"
             ),
             option(
                 "--source",

@@ -8,17 +8,15 @@ The file is YAML, in rad (or m for prismatic joints) and seconds; every entry ma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
-import pinocchio as pin
 
 from inertid_ros.core.errors import FileFormatError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import FramePath
 from inertid_ros.files.document import Section, read_mapping
-from inertid_ros.motions.motion import JointPath
 from inertid_ros.motions.multisine import JointLimits
 
 TIME_TO_SPEED = 0.5
@@ -29,42 +27,7 @@ ENDLESS = 1e6
 _KEYS = ("lower", "upper", "velocity", "acceleration", "effort")
 
 
-@dataclass(frozen=True, slots=True)
-class MotionLimits:
-    """What each of n joints may do, and what its motor is capable of.
-
-    Attributes:
-        joints: positions, velocities and accelerations.
-        effort: (n,) largest torque or force [Nm or N], infinite where it is not known.
-    """
-
-    joints: JointLimits
-    effort: FloatArray
-
-    def are_held(self, path: JointPath, efforts: FloatArray) -> bool:
-        """Whether positions, velocities, accelerations and efforts (N, n) stay within."""
-        joints = self.joints
-        return bool(
-            np.all((joints.lower <= path.positions) & (path.positions <= joints.upper))
-            and np.all(np.abs(path.velocities) <= joints.velocity)
-            and np.all(np.abs(path.accelerations) <= joints.acceleration)
-            and np.all(np.abs(efforts) <= self.effort)
-        )
-
-
-class MovingJoints(Protocol):
-    """Joints that a motion moves, and a model whose first coordinates they are."""
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        """The joints."""
-
-    @property
-    def model(self) -> pin.Model:
-        """The model."""
-
-
-def read_limits(path: MovingJoints, file: str | Path | None = None) -> MotionLimits:
+def read_limits(path: FramePath | ArmModel, file: str | Path | None = None) -> JointLimits:
     """Take the limits of joints from the URDF, and narrow them by a file.
 
     A joint without an end may turn half a turn to both sides. An effort limit of zero is taken for none.
@@ -73,36 +36,32 @@ def read_limits(path: MovingJoints, file: str | Path | None = None) -> MotionLim
         FileAccessError, FileFormatError: if the file cannot be used; the message names the entry.
         RobotDescriptionError: if a joint has no velocity limit in either place.
     """
-    count = len(path.joint_names)
-    model = path.model
-    lower, upper = (np.array(x[:count]) for x in (model.lowerPositionLimit, model.upperPositionLimit))
+    model, count = path.model, len(path.joint_names)
+    of_urdf = (model.lowerPositionLimit, model.upperPositionLimit, model.velocityLimit, model.effortLimit)
+    lower, upper, velocity, effort = (np.array(limit[:count]) for limit in of_urdf)
     endless = upper - lower > ENDLESS
     lower[endless], upper[endless] = -np.pi, np.pi
-    velocity, effort = (np.array(x[:count]) for x in (model.velocityLimit, model.effortLimit))
     for limit in (velocity, effort):
         limit[(limit <= 0.0) | (limit > ENDLESS)] = np.inf
-    acceleration: FloatArray = np.full(count, np.inf)
-    if file is not None:
-        given = _read_file(Path(file), path.joint_names)
-        lower, upper = np.maximum(lower, given["lower"]), np.minimum(upper, given["upper"])
-        velocity, effort = np.minimum(velocity, given["velocity"]), np.minimum(effort, given["effort"])
-        acceleration = given["acceleration"]
+    given = _read_file(file, path.joint_names)
+    lower, upper = np.maximum(lower, given["lower"]), np.minimum(upper, given["upper"])
+    velocity, effort = np.minimum(velocity, given["velocity"]), np.minimum(effort, given["effort"])
     _check(path.joint_names, lower, upper, velocity)
-    acceleration = np.where(np.isfinite(acceleration), acceleration, velocity / TIME_TO_SPEED)
-    return MotionLimits(JointLimits(lower, upper, velocity, acceleration), effort)
+    acceleration = np.where(np.isfinite(given["acceleration"]), given["acceleration"], velocity / TIME_TO_SPEED)
+    return JointLimits(lower, upper, velocity, acceleration, effort)
 
 
-def _read_file(file: Path, names: tuple[str, ...]) -> dict[str, FloatArray]:
-    """Return what a file says of each joint, infinite where it says nothing."""
-    joints = read_mapping(file).section("joints")
+def _read_file(file: str | Path | None, names: tuple[str, ...]) -> dict[str, FloatArray]:
+    """Return what a file says of each joint, infinite where it says nothing or there is none."""
+    given: dict[str, FloatArray] = {key: np.full(len(names), np.inf) for key in _KEYS}
+    given["lower"] *= -1.0
+    if file is None:
+        return given
+    joints = read_mapping(Path(file)).section("joints")
     for name in joints.content:
         if name not in names:
             raise FileFormatError(f"'{file}': joint '{name}' is not one of the joints that move: {', '.join(names)}")
-    given: dict[str, FloatArray] = {key: np.full(len(names), np.inf) for key in _KEYS}
-    given["lower"] *= -1.0
-    for index, name in enumerate(names):
-        if name in joints.content:
-            _read_joint(joints.section(name), index, given)
+        _read_joint(joints.section(name), names.index(name), given)
     return given
 
 

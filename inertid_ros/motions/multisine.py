@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,11 +50,7 @@ class SineWindow:
         y = np.hstack([sine, cosine])
         y_rate = np.hstack([omega * cosine, -omega * sine])
         y_curvature = np.hstack([-omega * omega * sine, -omega * omega * cosine])
-        return JointPath(
-            w * y,
-            w_rate * y + w * y_rate,
-            w_curvature * y + 2.0 * w_rate * y_rate + w * y_curvature,
-        )
+        return JointPath(w * y, w_rate * y + w * y_rate, w_curvature * y + 2.0 * w_rate * y_rate + w * y_curvature)
 
 
 class WindowedSines:
@@ -90,12 +86,14 @@ class JointLimits:
         upper: (n,) largest position, rad or m.
         velocity: (n,) largest speed, rad/s or m/s.
         acceleration: (n,) largest acceleration, rad/s^2 or m/s^2.
+        effort: (n,) or one for all joints, largest torque or force, Nm or N; infinite where it is not known.
     """
 
     lower: FloatArray
     upper: FloatArray
     velocity: FloatArray
     acceleration: FloatArray
+    effort: FloatArray = field(default_factory=lambda: np.array(np.inf))
 
     def shares(self, center: FloatArray, path: JointPath) -> FloatArray:
         """How much of its limits each joint uses on a path around a pose: (4, N, n), above 1 where one is exceeded."""
@@ -107,6 +105,15 @@ class JointLimits:
                 np.abs(path.velocities) / self.velocity,
                 np.abs(path.accelerations) / self.acceleration,
             ]
+        )
+
+    def are_held(self, path: JointPath, efforts: FloatArray) -> bool:
+        """Whether positions, velocities, accelerations and efforts (N, n) stay within."""
+        return bool(
+            np.all((self.lower <= path.positions) & (path.positions <= self.upper))
+            and np.all(np.abs(path.velocities) <= self.velocity)
+            and np.all(np.abs(path.accelerations) <= self.acceleration)
+            and np.all(np.abs(efforts) <= self.effort)
         )
 
 

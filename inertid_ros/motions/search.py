@@ -11,7 +11,6 @@ from scipy.optimize import minimize
 from inertid_ros.core.errors import RobotDescriptionError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.motions.information import MotionInformation
-from inertid_ros.motions.limits import MotionLimits
 from inertid_ros.motions.motion import JointPath, MinimumJerk, Motion, find_ends
 from inertid_ros.motions.multisine import (
     LIMIT_MARGIN,
@@ -133,7 +132,7 @@ class MotionSearch:
     """Searches for the most informative motion of a given length within the limits."""
 
     def __init__(
-        self, information: MotionInformation, limits: MotionLimits, duration: float, candidates: int | None = None
+        self, information: MotionInformation, limits: JointLimits, duration: float, candidates: int | None = None
     ) -> None:
         """Set up a search.
 
@@ -144,8 +143,8 @@ class MotionSearch:
             candidates: how many motions to evaluate; None for as many as take about half a minute.
         """
         self._information = information
-        self._limits = limits
-        self._space = CandidateSpace(limits.joints, duration)
+        self._effort_limits = np.broadcast_to(limits.effort, len(limits.lower))
+        self._space = CandidateSpace(limits, duration)
         self.candidates = SAMPLES // self._space.points if candidates is None else candidates
         self._report: Callable[[int], None] = lambda _: None
 
@@ -161,7 +160,7 @@ class MotionSearch:
         """
         self._report = on_progress
         random = np.random.default_rng(seed)
-        found = [self._evaluate(self._space.draw(random)) for _ in range(_DRAWN)]
+        found = [self._evaluate(self._space.draw(random))[0] for _ in range(_DRAWN)]
         self._report(_DRAWN)
         left = self.candidates - _DRAWN
         for count, share in _STAGES:
@@ -169,27 +168,22 @@ class MotionSearch:
             found = [self._improve(item, int(share * left / count)) for item in best]
         return self._hold_efforts(self._space.build(found[0].candidate))
 
-    def _evaluate(self, candidate: FloatArray) -> _Found:
-        """Minus the log-determinant of the information, plus a penalty for efforts beyond the limits."""
-        value = self._information.evaluate(self._space.sample(candidate), self._space.step)
-        penalty, _ = self._find_penalty(value.efforts)
-        return _Found(self._information.cost(value.information) + penalty, candidate)
-
-    def _evaluate_with_slopes(self, candidate: FloatArray) -> tuple[_Found, FloatArray]:
-        path = self._space.sample(candidate)
-        value = self._information.evaluate(path, self._space.step)
+    def _evaluate(self, candidate: FloatArray) -> tuple[_Found, Callable[[], FloatArray]]:
+        """Minus the log-determinant of the information plus a penalty for efforts, and what finds its gradient (d,)."""
+        space, information = self._space, self._information
+        path = space.sample(candidate)
+        value = information.evaluate(path, space.step)
         penalty, effort_slopes = self._find_penalty(value.efforts)
-        slopes = self._information.slopes(path, self._space.step, value, effort_slopes)
-        found = _Found(self._information.cost(value.information) + penalty, candidate)
-        return found, self._space.pull_back(candidate, slopes)
+        found = _Found(information.cost(value.information) + penalty, candidate)
+        return found, lambda: space.pull_back(candidate, information.slopes(path, space.step, value, effort_slopes))
 
     def _find_penalty(self, efforts: FloatArray) -> tuple[float, FloatArray]:
         """Penalty of the largest effort beyond its limit, and its gradient with respect to all efforts, (N, n)."""
-        shares = np.abs(efforts) / self._limits.effort
+        shares = np.abs(efforts) / self._effort_limits
         worst = np.unravel_index(np.argmax(shares), shares.shape)
         overload = max(float(shares[worst]) - LIMIT_MARGIN, 0.0)
         slopes = np.zeros(efforts.shape)
-        slopes[worst] = 2.0 * _OVERLOAD * overload * np.sign(efforts[worst]) / self._limits.effort[worst[1]]
+        slopes[worst] = 2.0 * _OVERLOAD * overload * np.sign(efforts[worst]) / self._effort_limits[worst[1]]
         return _OVERLOAD * overload**2, slopes
 
     def _improve(self, start: _Found, candidates: int) -> _Found:
@@ -201,11 +195,11 @@ class MotionSearch:
             nonlocal best, left
             if left < price:
                 raise _ExhaustedError
-            found, slopes = self._evaluate_with_slopes(candidate)
+            found, find_slopes = self._evaluate(candidate)
             best = min(best, found, key=_get_cost)
             left -= price
             self._report(price)
-            return found.cost, slopes
+            return found.cost, find_slopes()
 
         try:
             limit = {"maxiter": candidates}
@@ -232,8 +226,8 @@ class MotionSearch:
 
     def _can_do(self, motion: WindowedSines) -> bool:
         times = make_fine_grid(motion)
-        efforts = self._information.evaluate(motion.at(times), float(times[1])).efforts
-        return bool(np.all(np.abs(efforts) <= self._limits.effort))
+        _, efforts = self._information.move(motion.at(times))
+        return bool(np.all(np.abs(efforts) <= self._effort_limits))
 
 
 class Reference(NamedTuple):

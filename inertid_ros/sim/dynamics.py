@@ -64,7 +64,7 @@ class ArmDynamics:
     def move_sensor(self, path: JointPath) -> FrameMotion:
         """Compute how the sensor moves on a joint path of N times."""
         count = len(path.positions)
-        coordinates = self._coordinates(path)
+        coordinates = _coordinates(path)
         rotation, position = np.empty((count, 3, 3)), np.empty((count, 3))
         velocity, acceleration = np.empty((count, 6)), np.empty((count, 6))
         model, data, forward_kinematics = self._model, self._data, pin.forwardKinematics
@@ -74,7 +74,8 @@ class ArmDynamics:
             forward_kinematics(model, data, *coordinates[i])
             rotation[i], position[i], velocity[i], acceleration[i] = views
         omega = velocity[:, 3:]
-        proper = acceleration[:, :3] + _cross(omega, velocity[:, :3]) - _rotate_back(rotation, self._gravity)
+        gravity = np.einsum("nij,i->nj", rotation, self._gravity)
+        proper = acceleration[:, :3] + _cross(omega, velocity[:, :3]) - gravity
         return FrameMotion(rotation, position, omega, acceleration[:, 3:], proper)
 
     def drive(self, path: JointPath, held: FloatArray) -> FloatArray:
@@ -84,7 +85,7 @@ class ArmDynamics:
         forces.extend([pin.Force.Zero()] * model.njoints)
         on_sensor = forces[self._sensor].vector
         efforts = np.empty((len(path.positions), model.nv))
-        for i, coordinates in enumerate(self._coordinates(path)):
+        for i, coordinates in enumerate(_coordinates(path)):
             on_sensor[:] = -held[i]
             efforts[i] = inverse_dynamics(model, data, *coordinates, forces)
         return efforts[:, :-1]
@@ -99,18 +100,16 @@ class ArmDynamics:
         roots = [(data.liMi[joint], data.f[joint]) for joint in range(1, model.njoints) if model.parents[joint] == 0]
         fixed = (model.inertias[0] * pin.Motion(-self._gravity, np.zeros(3))).vector
         result = np.tile(fixed, (len(path.positions), 1))
-        for i, coordinates in enumerate(self._coordinates(path)):
+        for i, coordinates in enumerate(_coordinates(path)):
             inverse_dynamics(model, data, *coordinates)
             for placement, force in roots:
                 result[i] += placement.act(force).vector
         return result
 
-    def _coordinates(self, path: JointPath) -> FloatArray:
-        """Return positions, velocities and accelerations of all joints of the model, (N, 3, n + 1)."""
-        coordinates = np.zeros((len(path.positions), 3, self._model.nv))
-        for kind, values in enumerate(path):
-            coordinates[:, kind, :-1] = values
-        return coordinates
+
+def _coordinates(path: JointPath) -> FloatArray:
+    """Positions, velocities and accelerations (N, 3, n + 1) of all joints, the last of which is the sensor's."""
+    return np.pad(np.stack(path, axis=1), ((0, 0), (0, 0), (0, 1)))
 
 
 def load_wrench(motion: FrameMotion, phi: FloatArray) -> FloatArray:
@@ -133,12 +132,6 @@ def move_wrench_to_root(motion: FrameMotion, wrenches: FloatArray) -> FloatArray
     force = np.einsum("nij,nj->ni", motion.rotation, wrenches[:, :3])
     torque = np.einsum("nij,nj->ni", motion.rotation, wrenches[:, 3:]) + _cross(motion.position, force)
     return np.concatenate([force, torque], axis=1)
-
-
-def _rotate_back(rotation: FloatArray, vector: FloatArray) -> FloatArray:
-    """Express one vector (3,) of the root frame in rotated axes (N, 3, 3)."""
-    back: FloatArray = np.einsum("nij,i->nj", rotation, vector)
-    return back
 
 
 def _cross(left: FloatArray, right: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlo
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.motions.motion import JointPath, Motion
 from inertid_ros.sim.arm import JointFriction, with_links
-from inertid_ros.sim.dynamics import ArmDynamics, FrameMotion, load_wrench, move_wrench_to_root
+from inertid_ros.sim.dynamics import ArmDynamics, load_wrench, move_wrench_to_root
 from inertid_ros.sim.sampling import NoiseStream, SampleClock, Samples
 from inertid_ros.sim.sensors import JointSensors, SensorModel, WrenchSensor
 
@@ -108,9 +108,10 @@ class Simulator:
         self._friction = (friction or JointFriction()).for_joints(motion.joint_count)
         self._tool = NO_LOAD if tool is None else np.array(tool, dtype=np.float64)
         self._schedule = LoadSchedule(load_schedule)
-        clock_noise = [NoiseStream(seed, f"{name} clock", 1, uniform=True) for name in ("joint", "wrench")]
-        self._joint_clock = SampleClock(model.joint_rate, model.stamp_jitter, clock_noise[0])
-        self._wrench_clock = SampleClock(model.wrench_rate, model.stamp_jitter, clock_noise[1])
+        self._joint_clock, self._wrench_clock = (
+            SampleClock(rate, model.stamp_jitter, NoiseStream(seed, f"{name} clock", 1, uniform=True))
+            for name, rate in (("joint", model.joint_rate), ("wrench", model.wrench_rate))
+        )
         self._joint_sensors = JointSensors(model, seed, len(robot.joint_names))
         self._wrench_sensors = {place: WrenchSensor(model, seed, place) for place in self._frames}
 
@@ -175,18 +176,13 @@ class Simulator:
         times = samples.seconds - self._delay
         path, repeats = _drop_standstill(self._motion.at(times))
         motion = self._arm.move_sensor(path).take(repeats)
-        wrenches = self._carry(motion, times)
+        wrenches: FloatArray = np.empty((len(times), 6))
+        for rows, load in self._schedule.parts(times):
+            wrenches[rows] = load_wrench(motion.take(rows), load + self._tool)
         if place == "base":
             wrenches = move_wrench_to_root(motion, wrenches) + self._arm.react_at_base(path)[repeats]
         readings = self._wrench_sensors[place].read(samples, wrenches)
         return WrenchBlock(self._frames[place], self._start + samples.instants, readings)
-
-    def _carry(self, motion: FrameMotion, times: FloatArray) -> FloatArray:
-        """Compute the wrench (N, 6) on tool and load in the sensor frame."""
-        wrenches = np.empty((len(times), 6))
-        for rows, load in self._schedule.parts(times):
-            wrenches[rows] = load_wrench(motion.take(rows), load + self._tool)
-        return wrenches
 
 
 def _drop_standstill(path: JointPath) -> tuple[JointPath, IntArray]:

@@ -32,11 +32,14 @@ def format_interval(value: float, deviation: float, unit: str) -> str:
     return f"{format_estimate(value, deviation, unit)} (95 %)"
 
 
+def format_judged(value: float, deviation: float, unit: str, state: str) -> str:
+    """Write a parameter with its state; one that is not excited yet has no number."""
+    return state if state == "not excited yet" else f"{format_interval(value, deviation, unit)}, {state}"
+
+
 def format_parameter(index: int, value: float, deviation: float, state: str) -> str:
-    """Write one of the ten parameters with its state; one that is not excited yet has no number."""
-    if state == "not excited yet":
-        return state
-    return f"{format_interval(value, deviation, PARAMETER_UNITS[index])}, {state}"
+    """Write one of the ten parameters with its state."""
+    return format_judged(value, deviation, PARAMETER_UNITS[index], state)
 
 
 def format_count(count: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.text.numbers import PARAMETER_UNITS, format_interval
+from inertid_ros.text.numbers import PARAMETER_UNITS, format_judged
 
 _OF_ANGLES = {"viscous": "Nm s/rad", "coulomb": "Nm", "rotor_inertia": "kg m²", "offset": "Nm"}
 _OF_LENGTHS = {"viscous": "N s/m", "coulomb": "N", "rotor_inertia": "kg", "offset": "N"}
@@ -40,13 +40,8 @@ def channel_units(model: LinkModel) -> tuple[str, ...]:
 def format_base_parameters(estimate: LinksEstimate) -> dict[str, str]:
     """Write each combination with its value; one that is not excited yet has no number."""
     deviations = np.sqrt(np.diag(estimate.covariance))
-    described = zip(
-        estimate.base.texts, estimate.values, deviations, estimate.states, parameter_units(estimate.model), strict=True
-    )
-    return {
-        text: state if state == "not excited yet" else f"{format_interval(value, deviation, unit)}, {state}"
-        for text, value, deviation, state, unit in described
-    }
+    judged = map(format_judged, estimate.values, deviations, parameter_units(estimate.model), estimate.states)
+    return dict(zip(estimate.base.texts, judged, strict=True))
 
 
 def format_fits(estimate: LinksEstimate) -> dict[str, str]:
@@ -65,9 +60,6 @@ def format_fits(estimate: LinksEstimate) -> dict[str, str]:
 
 def count_states(states: Sequence[str]) -> str:
     """Write how many are known: `12 of 15 base parameters known, 3 not excited yet`."""
-    parts = [f"{sum(state == 'known' for state in states)} of {len(states)} base parameters known"]
-    for kind in ("uncertain", "not excited yet"):
-        count = sum(state == kind for state in states)
-        if count:
-            parts.append(f"{count} {kind}")
-    return ", ".join(parts)
+    counts = {kind: sum(state == kind for state in states) for kind in ("known", "uncertain", "not excited yet")}
+    known = f"{counts.pop('known')} of {len(states)} base parameters known"
+    return ", ".join([known, *(f"{count} {kind}" for kind, count in counts.items() if count)])

@@ -15,9 +15,9 @@ from inertid_ros.core.errors import FileFormatError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings
-from inertid_ros.motions.limits import TIME_TO_SPEED, MotionLimits, read_limits
+from inertid_ros.motions.limits import TIME_TO_SPEED, read_limits
 from inertid_ros.motions.motion import LOAD_MOVES, Motion, paper_puma_move, with_rest
-from inertid_ros.motions.multisine import WindowedSines
+from inertid_ros.motions.multisine import JointLimits, WindowedSines
 from inertid_ros.motions.search import MotionSearch, make_reference
 from inertid_ros.motions.targets import LoadInformation, WrenchNoise
 
@@ -37,7 +37,7 @@ def information() -> LoadInformation:
 
 
 @pytest.fixture(scope="module")
-def limits(tmp_path_factory: pytest.TempPathFactory) -> MotionLimits:
+def limits(tmp_path_factory: pytest.TempPathFactory) -> JointLimits:
     file = tmp_path_factory.mktemp("limits") / "limits.yaml"
     accelerations = zip(PATH.joint_names, PAPER_ACCELERATIONS.tolist(), strict=True)
     file.write_text(yaml.dump({"joints": {name: {"acceleration": value} for name, value in accelerations}}))
@@ -45,16 +45,15 @@ def limits(tmp_path_factory: pytest.TempPathFactory) -> MotionLimits:
 
 
 @pytest.fixture(scope="module")
-def designed(information: LoadInformation, limits: MotionLimits) -> WindowedSines:
+def designed(information: LoadInformation, limits: JointLimits) -> WindowedSines:
     return MotionSearch(information, limits, paper_puma_move().duration).run()
 
 
-def check_limits(information: LoadInformation, motion: Motion, limits: MotionLimits) -> None:
+def check_limits(information: LoadInformation, motion: Motion, limits: JointLimits) -> None:
     path = motion.at(np.linspace(0.0, motion.duration, 3001))
-    joints = limits.joints
-    assert np.all((joints.lower <= path.positions) & (path.positions <= joints.upper))
-    assert np.all(np.abs(path.velocities) <= joints.velocity)
-    assert np.all(np.abs(path.accelerations) <= joints.acceleration)
+    assert np.all((limits.lower <= path.positions) & (path.positions <= limits.upper))
+    assert np.all(np.abs(path.velocities) <= limits.velocity)
+    assert np.all(np.abs(path.accelerations) <= limits.acceleration)
     efforts = information.evaluate(path, 0.01).efforts
     assert np.all(np.abs(efforts) <= 1.001 * limits.effort)
 
@@ -71,10 +70,10 @@ def run_chain(move: Motion, seed: int) -> FloatArray:
 
 
 def test_designed_motion_halves_the_papers_deviations_of_all_inertias(
-    information: LoadInformation, designed: WindowedSines, limits: MotionLimits
+    information: LoadInformation, designed: WindowedSines, limits: JointLimits
 ) -> None:
     """As the command shows it: the same length, limits, noise and prior, and no standing still for either."""
-    reference = make_reference(LOAD_MOVES["puma560"], limits.joints, designed.duration)
+    reference = make_reference(LOAD_MOVES["puma560"], limits, designed.duration)
     check_limits(information, reference.motions[0], limits)
     table = make_load_table(information, designed, reference, None)
     shown = np.array([float(cell) for cell in table.columns[-1].cells])  # type: ignore[arg-type]
@@ -94,7 +93,7 @@ def test_simulation_confirms_that_the_deviations_are_halved(designed: WindowedSi
 
 
 def test_designed_motion_holds_all_limits_from_rest_to_rest(
-    information: LoadInformation, designed: WindowedSines, limits: MotionLimits
+    information: LoadInformation, designed: WindowedSines, limits: JointLimits
 ) -> None:
     check_limits(information, designed, limits)
     ends = designed.at(np.array([0.0, designed.duration]))
@@ -104,21 +103,20 @@ def test_designed_motion_holds_all_limits_from_rest_to_rest(
     np.testing.assert_allclose(largest, PAPER_ACCELERATIONS, rtol=0.01)
 
 
-def test_motors_are_not_asked_for_more_than_they_can(information: LoadInformation, limits: MotionLimits) -> None:
+def test_motors_are_not_asked_for_more_than_they_can(information: LoadInformation, limits: JointLimits) -> None:
     weak = replace(limits, effort=np.array([3.0, 25.0, 4.0, np.inf, np.inf, np.inf]))
     motion = MotionSearch(information, weak, 2.0, candidates=1200).run()
     check_limits(information, motion, weak)
     assert np.any(np.abs(motion.coefficients) > 0.01)
 
 
-def test_motors_that_cannot_hold_the_arm_are_reported(information: LoadInformation, limits: MotionLimits) -> None:
-    joints = replace(limits.joints, lower=np.full(6, -0.01), upper=np.full(6, 0.01))
-    weak = MotionLimits(joints, np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0]))
+def test_motors_that_cannot_hold_the_arm_are_reported(information: LoadInformation, limits: JointLimits) -> None:
+    weak = replace(limits, lower=np.full(6, -0.01), upper=np.full(6, 0.01), effort=np.ones(6))
     with pytest.raises(RobotDescriptionError, match="raise the effort limits"):
         MotionSearch(information, weak, 2.0, candidates=400).run()
 
 
-def test_same_seed_gives_the_same_motion(information: LoadInformation, limits: MotionLimits) -> None:
+def test_same_seed_gives_the_same_motion(information: LoadInformation, limits: JointLimits) -> None:
     counts: list[int] = []
     search = MotionSearch(information, limits, 2.0, 1000)
     first, again = search.run(3, counts.append), MotionSearch(information, limits, 2.0, 1000).run(3)
@@ -126,7 +124,7 @@ def test_same_seed_gives_the_same_motion(information: LoadInformation, limits: M
     assert sum(counts) == pytest.approx(search.candidates, abs=10)
 
 
-def test_what_is_known_is_not_sought_again(limits: MotionLimits) -> None:
+def test_what_is_known_is_not_sought_again(limits: JointLimits) -> None:
     """If all but one inertia are known, the design serves that one."""
     known = np.diag([1e-16] * 9 + [1.0])
     aware = LoadInformation(PATH, GRAVITY, WrenchNoise(), LoadSettings(), known)
@@ -138,17 +136,17 @@ def test_what_is_known_is_not_sought_again(limits: MotionLimits) -> None:
 
 def test_limits_come_from_the_robot_and_are_narrowed_by_the_file(tmp_path: Path) -> None:
     plain = read_limits(PATH)
-    np.testing.assert_allclose(plain.joints.acceleration, plain.joints.velocity / TIME_TO_SPEED)
+    np.testing.assert_allclose(plain.acceleration, plain.velocity / TIME_TO_SPEED)
     assert plain.effort[0] == pytest.approx(97.6)
     file = tmp_path / "limits.yaml"
     file.write_text("joints: {joint1: {lower: -0.5, upper: 100.0, velocity: 1, effort: 5.0}}")
     narrowed = read_limits(PATH, file)
-    assert narrowed.joints.lower[0] == -0.5
-    assert narrowed.joints.upper[0] == plain.joints.upper[0]
-    assert narrowed.joints.velocity[0] == 1.0
-    assert narrowed.joints.acceleration[0] == 1.0 / TIME_TO_SPEED
+    assert narrowed.lower[0] == -0.5
+    assert narrowed.upper[0] == plain.upper[0]
+    assert narrowed.velocity[0] == 1.0
+    assert narrowed.acceleration[0] == 1.0 / TIME_TO_SPEED
     assert narrowed.effort[0] == 5.0
-    np.testing.assert_array_equal(narrowed.joints.lower[1:], plain.joints.lower[1:])
+    np.testing.assert_array_equal(narrowed.lower[1:], plain.lower[1:])
 
 
 @pytest.mark.parametrize(
@@ -178,15 +176,15 @@ def test_joints_without_room_or_speed_are_named(tmp_path: Path) -> None:
         read_limits(Robot.from_urdf(endless).path_to("ft_sensor"))
 
 
-def test_reference_is_the_papers_move_as_often_as_it_fits(limits: MotionLimits) -> None:
+def test_reference_is_the_papers_move_as_often_as_it_fits(limits: JointLimits) -> None:
     times = np.linspace(0.0, 2.0, 50)
     moves = LOAD_MOVES["puma560"]
-    (once,) = make_reference(moves, limits.joints, 2.0).motions
+    (once,) = make_reference(moves, limits, 2.0).motions
     np.testing.assert_allclose(once.at(times).positions, paper_puma_move().at(times).positions)
-    (twice,) = make_reference(moves, limits.joints, 5.0).motions
+    (twice,) = make_reference(moves, limits, 5.0).motions
     assert twice.duration == pytest.approx(5.0)
     start, end = twice.at(np.array([0.0, 5.0])).positions
     np.testing.assert_allclose(start, end, atol=1e-12)
-    other = make_reference(moves, limits.joints, 1.0)
+    other = make_reference(moves, limits, 1.0)
     assert other.name == "random sines"
     assert other.motions[0].duration == pytest.approx(1.0)

@@ -143,7 +143,7 @@ def test_efforts_are_those_of_the_urdf_with_gravity(puma: Arm) -> None:
 def test_slopes_are_those_of_the_cost(source: str) -> None:
     """Against differences of the cost of whole candidates, with a cost of efforts added."""
     arm = Arm("ddarm", source)
-    space, random = CandidateSpace(arm.limits.joints, 3.0), np.random.default_rng(4)
+    space, random = CandidateSpace(arm.limits, 3.0), np.random.default_rng(4)
     candidate, direction = random.normal(size=(2, space.dimension))
     weights = random.normal(size=(space.points, arm.joints))
 
@@ -187,7 +187,7 @@ def test_prediction_agrees_with_the_estimator_for_a_base_sensor(puma_motion: Win
 
 
 def check_limits(arm: Arm, motion: Motion, effort: FloatArray) -> FloatArray:
-    path, joints = motion.at(np.linspace(0.0, motion.duration, 4001)), arm.limits.joints
+    path, joints = motion.at(np.linspace(0.0, motion.duration, 4001)), arm.limits
     assert np.all((joints.lower <= path.positions) & (path.positions <= joints.upper))
     assert np.all(np.abs(path.velocities) <= joints.velocity)
     assert np.all(np.abs(path.accelerations) <= joints.acceleration)
@@ -217,7 +217,7 @@ def test_effort_limits_bind_where_motors_are_weak(puma: Arm, puma_motion: Window
 def test_designed_motion_tells_more_than_the_papers_moves(name: str, request: pytest.FixtureRequest) -> None:
     short = name.removesuffix("560")
     arm, motion = request.getfixturevalue(short), request.getfixturevalue(f"{short}_motion")
-    reference = make_reference((LOAD_MOVES | LINK_MOVES)[name], arm.limits.joints, motion.duration)
+    reference = make_reference((LOAD_MOVES | LINK_MOVES)[name], arm.limits, motion.duration)
     table = make_links_table(arm.model, arm.information, motion, reference, arm.model.prior_deviations)
     better = np.array([float(cell) for cell in table.columns[-1].cells])  # type: ignore[arg-type]
     assert len(better) == arm.information.wanted.sum()
@@ -236,13 +236,13 @@ def test_what_is_known_is_not_sought_again(ddarm: Arm, ddarm_motion: WindowedSin
 
 
 def test_papers_three_moves_begin_where_they_begin_in_the_paper(ddarm: Arm) -> None:
-    reference = make_reference(LINK_MOVES["ddarm"], ddarm.limits.joints, 3.9)
+    reference = make_reference(LINK_MOVES["ddarm"], ddarm.limits, 3.9)
     assert reference.name == "paper's moves"
     times = np.linspace(0.0, 1.3, 30)
     for motion, move in zip(reference.motions, paper_ddarm_link_moves(), strict=True):
         np.testing.assert_allclose(motion.at(times).positions, move.at(times).positions, atol=1e-12)
-    assert len(make_reference(LINK_MOVES["ddarm"], ddarm.limits.joints, 10.0).motions) == 7
-    assert make_reference(LINK_MOVES["ddarm"], ddarm.limits.joints, 3.0).name == "random sines"
+    assert len(make_reference(LINK_MOVES["ddarm"], ddarm.limits, 10.0).motions) == 7
+    assert make_reference(LINK_MOVES["ddarm"], ddarm.limits, 3.0).name == "random sines"
 
 
 def test_noise_is_a_share_of_the_effort_limit_where_there_is_one(puma: Arm) -> None:
