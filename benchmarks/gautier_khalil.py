@@ -17,13 +17,12 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import argparse
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
+from page import run_page
 
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.arm import ArmModel
@@ -192,19 +191,5 @@ too coarse for the first parameter.
 """
 
 
-def main() -> int:
-    """Print the page or write it."""
-    parser = argparse.ArgumentParser(description=_ABOUT)
-    parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--write", action="store_true", help="write docs/energy_model.md")
-    options = parser.parse_args()
-    page = make_page(options.runs)
-    if options.write:
-        (Path(__file__).parents[1] / "docs" / "energy_model.md").write_text(page, encoding="utf-8")
-    else:
-        sys.stdout.write(page)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_page(make_page, "energy_model.md", 1000, _ABOUT))

@@ -106,5 +106,5 @@ def _read_span(options: argparse.Namespace) -> tuple[float, float]:
     start = 0.0 if options.start is None else options.start
     end = math.inf if options.end is None else options.end
     if not 0.0 <= start < end:
-        raise SettingError("--start and --end", f"{start:g} and {end:g}", "a start of 0 or more, and an end after it")
+        raise SettingError("--start", start, f"0 or more, and less than --end ({end:g})")
     return start, end

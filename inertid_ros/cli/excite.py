@@ -135,7 +135,7 @@ def prepare_links(robot: Robot, options: argparse.Namespace) -> Target:
         model = LinkModel.from_settings(robot, settings, joints)
         values, covariance, before = model.prior, None, model.prior_deviations
     else:
-        _refuse(options, ("source", "joints"), "links and --start, which says it")
+        _refuse(options, ("source", "joints"), "links and --start, whose file says it")
         saved = read_estimate(options.start)
         settings, known = saved.need_settings(), saved.need_links()
         model = known.make_model(robot, settings)
@@ -238,4 +238,4 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], target: str) -> N
     for name in names:
         value = getattr(options, name)
         if value is not None:
-            raise SettingError(f"--{name.replace('_', '-')}", value, f"no such option with --target {target}")
+            raise SettingError(f"--{name.replace('_', '-')}", value, f"it to be left out with --target {target}")

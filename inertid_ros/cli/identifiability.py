@@ -41,7 +41,7 @@ def _read_arm(options: argparse.Namespace) -> ArmModel:
     try:
         return ArmModel.of(robot, np.array(options.gravity), options.joints)
     except UnsupportedJointError as error:
-        raise UnsupportedJointError(f"{error}. Here: name the others with --joints") from None
+        raise UnsupportedJointError(f"{error}; name the other joints with --joints") from None
 
 
 def _list_all(arm: ArmModel, base: BaseParameters, source: str) -> dict[str, Any]:

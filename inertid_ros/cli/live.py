@@ -48,7 +48,7 @@ def publish(options: argparse.Namespace) -> int:
     from inertid_ros.ros.runtime import ros_session
 
     if not 0.0 < options.rate <= FASTEST:
-        raise SettingError("--rate", options.rate, f"above 0, up to {FASTEST:g} times real time")
+        raise SettingError("--rate", options.rate, f"more than 0 and at most {FASTEST:g} times real time")
     with Bag(options.bag) as bag, ros_session([]):
         _play(bag, options)
     complain(options, bag.trouble)
@@ -70,7 +70,7 @@ def _play(bag: Bag, options: argparse.Namespace) -> None:
         duration = (bag.end - bag.start) / 1e9
         _say(f"playing {len(publisher.topics)} topics, {duration:.1f} s at {options.rate:g} times real time")
         if not publisher.wait_for_listeners():
-            _say("nobody subscribes to any of its topics yet: playing anyway")
+            _say("nobody has subscribed to any of its topics yet: playing anyway")
         count = sum(bag.topics[topic].count for topic in publisher.topics)
         with ProgressBar("playing", 0 if options.loop else count) as progress:
             while rclpy.ok():

@@ -157,14 +157,14 @@ COMMANDS = (
             file_option(
                 "--limits",
                 help="YAML that narrows the URDF's limits: joints: {NAME: {lower, upper, velocity, acceleration, "
-                "effort}}, in rad (or m) and seconds. Without it a joint may reach its speed in 0.5 s",
+                "effort}}, in rad (or m) and seconds. Without it a joint may reach its full speed in 0.5 s",
             ),
             file_option(
                 "--start",
                 metavar="ESTIMATE",
                 help="what is known already: estimate.json of a replay (for a load also the file of ~/save)",
             ),
-            option("--duration", type=float, default=10.0, metavar="S", help="of the motion (default 10 s)"),
+            option("--duration", type=float, default=10.0, metavar="S", help="duration of the motion [s] (default 10)"),
             GRAVITY,
             option(
                 "--candidates",
@@ -176,14 +176,14 @@ COMMANDS = (
                 "--force-noise",
                 type=float,
                 metavar="D",
-                help="density of the sensor's force noise [N/sqrt(Hz)] (default: 0.1 N at 200 Hz, under a base 1 N)",
+                help="density of the sensor's force noise [N/sqrt(Hz)] (default: 0.1 N at 200 Hz, 1 N under a base)",
             ),
             option(
                 "--torque-noise",
                 type=float,
                 metavar="D",
-                help="density of the sensor's moment noise [Nm/sqrt(Hz)] (default: 5 mNm at 200 Hz, under a base "
-                "0.1 Nm)",
+                help="density of the sensor's moment noise [Nm/sqrt(Hz)] (default: 5 mNm at 200 Hz, 0.1 Nm under a "
+                "base)",
             ),
             option(
                 "--sensor-frame", group="load", metavar="FRAME", help="where the wrench is measured (default ft_sensor)"

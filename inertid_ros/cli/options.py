@@ -111,7 +111,7 @@ GRAVITY = option(
     nargs=3,
     default=[0.0, 0.0, -9.80665],
     metavar=("X", "Y", "Z"),
-    help="in the root frame of the URDF [m/s^2] (default 0 0 -9.80665)",
+    help="gravity in the root frame of the URDF [m/s^2] (default 0 0 -9.80665)",
 )
 _AFTER = "this many seconds after the first message of the bag"
 SPAN = (

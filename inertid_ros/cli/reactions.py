@@ -48,7 +48,9 @@ def _print_table(content: dict[str, Any]) -> None:
     ]
     known, needed = content["orientations"], content["orientations_for_all"]
     if known < needed:
-        lines.append(f"orientations of the base: {known}; {needed} identify all that gravity can: tilt it differently")
+        lines.append(
+            f"orientations of the base: {known} of the {needed} that identify all that gravity can: tilt it further"
+        )
     if content["not_identified"]:
         lines.append("not identifiable from poses at rest: " + ", ".join(content["not_identified"]))
     print_all(table, *lines, _describe_suggestion(content))

@@ -54,12 +54,9 @@ def write_trajectory(directory: Path, motion: Motion, joint_names: Sequence[str]
     try:
         _write_csv(table, times, path, joint_names)
         _write_bag(bag, times, path, joint_names)
-    except OSError as error:
-        raise FileAccessError(
-            f"'{directory}' cannot be written to: {error.strerror}; choose another one with -o"
-        ) from None
-    except WriterError as error:
-        raise FileAccessError(f"'{bag}' cannot be written: {error}; choose another directory with -o") from None
+    except (OSError, WriterError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise FileAccessError(f"'{directory}' cannot be written to: {reason}; choose another one with -o") from None
     return table, bag
 
 
@@ -82,12 +79,10 @@ def _write_bag(folder: Path, times: FloatArray, path: JointPath, names: Sequence
 
 def _make_message(types: Any, times: FloatArray, path: JointPath, names: Sequence[str]) -> Any:
     header = types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](0, 0), "")
-    make_point, make_duration = (
-        types["trajectory_msgs/msg/JointTrajectoryPoint"],
-        types["builtin_interfaces/msg/Duration"],
-    )
-    points = []
-    for time, position, velocity, acceleration in zip(times.tolist(), *path, strict=True):
-        seconds, nanoseconds = divmod(round(time * 1e9), 1_000_000_000)
-        points.append(make_point(position, velocity, acceleration, np.empty(0), make_duration(seconds, nanoseconds)))
+    make_point = types["trajectory_msgs/msg/JointTrajectoryPoint"]
+    make_duration = types["builtin_interfaces/msg/Duration"]
+    points = [
+        make_point(*state, np.empty(0), make_duration(*divmod(round(time * 1e9), 1_000_000_000)))
+        for time, *state in zip(times.tolist(), *path, strict=True)
+    ]
     return types[TYPE](header, list(names), points)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -14,8 +14,7 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.motions.motion import JointPath
 
 
-@dataclass(frozen=True, slots=True)
-class FrameMotion:
+class FrameMotion(NamedTuple):
     """Motion of the sensor frame at N times; vectors are in its own axes unless said otherwise.
 
     Attributes:
@@ -34,7 +33,7 @@ class FrameMotion:
 
     def take(self, rows: slice | IntArray) -> FrameMotion:
         """Return the motion at some of the times, by slice or by index."""
-        return FrameMotion(*(getattr(self, name)[rows] for name in self.__slots__))
+        return FrameMotion(*(part[rows] for part in self))
 
 
 class ArmDynamics:

@@ -175,7 +175,7 @@ def test_publish_leaves_out_types_that_are_not_installed(listener: Listener, tmp
 @pytest.mark.usefixtures("ros_domain")
 @pytest.mark.parametrize(
     ("arguments", "expected"),
-    [(["nowhere"], "does not exist"), (["bag", "--rate", "0"], "expected above 0"), (["empty"], "has no messages")],
+    [(["nowhere"], "does not exist"), (["bag", "--rate", "0"], "expected more than 0"), (["empty"], "has no messages")],
 )
 def test_publish_says_what_is_wrong_and_fails(tmp_path: Path, arguments: list[str], expected: str) -> None:
     write_bag(tmp_path / "bag")

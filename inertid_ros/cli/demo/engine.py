@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,7 +24,6 @@ from std_msgs.msg import Float64MultiArray
 
 from inertid_ros.cli.demo.view import DemoView, Snapshot
 from inertid_ros.core.errors import InertidError
-from inertid_ros.core.records import FloatArray
 from inertid_ros.ros.runtime import make_executor, ros_session
 
 START_LIMIT = 30.0
@@ -58,10 +57,7 @@ class Listener:
         """
         self.node = rclpy.create_node("demo")
         self._topic = parameters
-        self._frame = frame
-        self._values: FloatArray | None = None
-        self._covariance: FloatArray | None = None
-        self._states: tuple[str, ...] = ()
+        self._latest = frame
         self._lines: deque[str] = deque(maxlen=_LOG_LINES)
         self.node.create_subscription(Float64MultiArray, parameters, self._on_parameters, 10)
         self.node.create_subscription(Float64MultiArray, covariance, self._on_covariance, 10)
@@ -75,28 +71,19 @@ class Listener:
     @property
     def is_ready(self) -> bool:
         """Whether estimates come in."""
-        return self._values is not None and self._covariance is not None
+        return self._latest.values.size > 0 and self._latest.covariance.size > 0
 
     def take_snapshot(self, seconds: float) -> Snapshot:
         """Return what was heard last, at a time since the first estimate."""
-        assert self._values is not None
-        assert self._covariance is not None
-        return replace(
-            self._frame,
-            time=seconds,
-            values=self._values,
-            covariance=self._covariance,
-            states=self._states,
-            lines=tuple(self._lines),
-        )
+        return replace(self._latest, time=seconds, lines=tuple(self._lines))
 
     def _on_parameters(self, message: Any) -> None:
-        self._values = np.array(message.data)
-        self._states = tuple(message.layout.dim[1].label.split(", "))
+        states = tuple(message.layout.dim[1].label.split(", "))
+        self._latest = replace(self._latest, values=np.array(message.data), states=states)
 
     def _on_covariance(self, message: Any) -> None:
         size = message.layout.dim[0].size
-        self._covariance = np.array(message.data).reshape(size, size)
+        self._latest = replace(self._latest, covariance=np.array(message.data).reshape(size, size))
 
     def _on_log(self, message: Any) -> None:
         if message.name == "inertid":
@@ -154,29 +141,24 @@ class Processes:
         return Path(self._directory.name) / f"{name}.log"
 
 
-@dataclass(frozen=True, slots=True)
-class Demo:
-    """One demonstration.
-
-    Attributes:
-        estimator, driver: ROS arguments of the two processes.
-        describe: writes a snapshot in one line, where the output is not a terminal.
-        play: goes through the phases and returns what prints the judgement and returns the exit code.
-    """
-
-    estimator: Sequence[str]
-    driver: Sequence[str]
-    describe: Callable[[Snapshot], str]
-    play: Callable[[Processes, DemoView], Callable[[Console], int]]
-
-
 def list_arguments(parameters: Mapping[str, object]) -> list[str]:
     """Write parameters as ROS arguments."""
     return [argument for name, value in parameters.items() for argument in ("-p", f"{name}:={value}")]
 
 
-def run_demo(demo: Demo) -> int:
+def run_demo(
+    estimator: Sequence[str],
+    driver: Sequence[str],
+    describe: Callable[[Snapshot], str],
+    play: Callable[[Processes, DemoView], Callable[[Console], int]],
+) -> int:
     """Run a demonstration and return its exit code.
+
+    Args:
+        estimator: its ROS arguments.
+        driver: its ROS arguments.
+        describe: writes a snapshot in one line, where the output is not a terminal.
+        play: goes through the phases and returns what prints the judgement and returns the exit code.
 
     Raises:
         DemoError: if it cannot continue.
@@ -185,10 +167,10 @@ def run_demo(demo: Demo) -> int:
     console = Console()
     _isolate_ros()
     conclude: Callable[[Console], int] | None = None
-    view = DemoView(console, demo.describe)
-    with ros_session([]), Processes(demo.estimator, demo.driver) as processes, view:
+    view = DemoView(console, describe)
+    with ros_session([]), Processes(estimator, driver) as processes, view:
         view.note("starting simulated driver and estimator ...")
-        conclude = demo.play(processes, view)
+        conclude = play(processes, view)
     if conclude is None:  # ros_session leaves the block quietly on SIGINT and SIGTERM
         raise KeyboardInterrupt
     return conclude(console)

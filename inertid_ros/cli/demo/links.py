@@ -16,16 +16,7 @@ from rich.console import Console, Group
 from rich.text import Text
 from sensor_msgs.msg import JointState
 
-from inertid_ros.cli.demo.engine import (
-    Demo,
-    DemoError,
-    Listener,
-    Processes,
-    list_arguments,
-    pass_time,
-    run_demo,
-    show_phase,
-)
+from inertid_ros.cli.demo.engine import DemoError, Listener, Processes, list_arguments, pass_time, run_demo, show_phase
 from inertid_ros.cli.demo.view import DemoView, Snapshot, make_table, print_verdict
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.equations.model import LinkModel
@@ -169,8 +160,7 @@ def main() -> int:
 
     Better means that the residual of the torques is less than half of the CAD model's.
     """
-    driver = list_arguments(DRIVER_PARAMETERS)
-    return run_demo(Demo(["--params-file", str(PARAMETER_FILE)], driver, describe, _play))
+    return run_demo(["--params-file", str(PARAMETER_FILE)], list_arguments(DRIVER_PARAMETERS), describe, _play)
 
 
 def describe(snapshot: Snapshot) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 from std_srvs.srv import SetBool
 
-from inertid_ros.cli.demo.engine import Demo, Listener, Processes, list_arguments, pass_time, run_demo, show_phase
+from inertid_ros.cli.demo.engine import Listener, Processes, list_arguments, pass_time, run_demo, show_phase
 from inertid_ros.cli.demo.view import DemoView, Snapshot, make_table, print_verdict
 from inertid_ros.sim.scenario import read_load
 from inertid_ros.text.numbers import INTERVAL, format_interval, parameter_label
@@ -61,8 +61,7 @@ class LoadListener(Listener):
 
 def main() -> int:
     """Run the demonstration; returns 0 if the truth is inside the stated uncertainty and the release was detected."""
-    driver = list_arguments(DRIVER_PARAMETERS)
-    return run_demo(Demo(list_arguments(ESTIMATOR_PARAMETERS), driver, describe, _play))
+    return run_demo(list_arguments(ESTIMATOR_PARAMETERS), list_arguments(DRIVER_PARAMETERS), describe, _play)
 
 
 def describe(snapshot: Snapshot) -> str:
