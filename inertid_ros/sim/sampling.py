@@ -49,26 +49,19 @@ class NoiseStream:
         return self._latest[1]
 
 
-class RandomWalk:
+class RandomWalk(NoiseStream):
     """Endless table of running sums of standard normal rows, starting after one step."""
 
     def __init__(self, seed: int, name: str, width: int) -> None:
         """Set up a walk; walks of other names or seeds are independent of it."""
-        self._steps = NoiseStream(seed, name, width)
+        super().__init__(seed, name, width)
         self._starts = [np.zeros(width)]
 
-    def rows(self, first: int, last: int) -> FloatArray:
-        """Return rows first to last - 1, (last - first, width)."""
-        numbers = range(first // BLOCK, max(first, last - 1) // BLOCK + 1)
-        for number in range(len(self._starts), numbers.stop):
-            self._starts.append(self._block(number - 1)[-1])
-        table = np.concatenate([self._block(number) for number in numbers])
-        offset = numbers.start * BLOCK
-        return table[first - offset : max(first, last) - offset]
-
-    def _block(self, number: int) -> FloatArray:
-        """Return the rows of one block, of which the start must be known."""
-        return self._starts[number] + np.cumsum(self._steps.block(number), axis=0)
+    def block(self, number: int) -> FloatArray:
+        """Return rows number * BLOCK and the following, (BLOCK, width)."""
+        while len(self._starts) <= number:
+            self._starts.append(self.block(len(self._starts) - 1)[-1])
+        return self._starts[number] + np.cumsum(super().block(number), axis=0)
 
 
 class Samples(NamedTuple):
