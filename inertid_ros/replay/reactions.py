@@ -16,7 +16,6 @@ from inertid_ros.core.records import WrenchBlock
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.core.static.baseline import StaticWrench
 from inertid_ros.core.static.gravity_model import StaticModel, gravity_from_forces
 from inertid_ros.core.static.reactions import (
     PoseSuggestion,
@@ -26,7 +25,7 @@ from inertid_ros.core.static.reactions import (
     solve_static,
     suggest_pose,
 )
-from inertid_ros.core.static.rest_poses import RestPoseFinder, RestPoses
+from inertid_ros.core.static.rest_poses import RestPoseFinder, RestPoses, StaticWrench
 from inertid_ros.replay.inputs import Inputs
 
 SMALLEST_DEVIATION = np.repeat([0.01, 0.001], 3)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.rigid_body.description import RigidBodyEstimate
-from inertid_ros.core.rigid_body.ellipsoid import equivalent_semi_axes, semi_axis_bounds
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate, equivalent_semi_axes, semi_axis_bounds
 from inertid_ros.report.drawing import AMBER, AXIS_COLOURS, BLUE, Fields, Figure
 
 _CONFIDENT = 2.796

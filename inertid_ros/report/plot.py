@@ -18,8 +18,7 @@ from inertid_ros.core.errors import FileAccessError
 from inertid_ros.core.estimation.estimate import LoadEstimate
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rigid_body.description import RigidBodyEstimate
-from inertid_ros.core.rigid_body.ellipsoid import equivalent_semi_axes
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate, equivalent_semi_axes
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.files.estimate import SavedLinks
 from inertid_ros.files.known_body import find_body, inertia_is_known

@@ -8,7 +8,7 @@ from pathlib import Path
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.records import JointBlock, Output, WrenchBlock
-from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate_writer import list_links, list_live, write_estimate
 from inertid_ros.files.provenance import Provenance, hash_urdf

@@ -9,7 +9,7 @@ from typing import Any
 
 from inertid_ros.core.chain import Target
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.settings.links_check import check_links_settings
+from inertid_ros.core.settings.rules import check_links_settings
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import read_arm
 from inertid_ros.files.static_poses import read_static_file

@@ -22,8 +22,7 @@ from inertid_ros.core.estimation.estimate import Fit, LinksEstimate, LoadEstimat
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.feasibility import nearest_feasible
-from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, compose
-from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool, compose
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.files.estimate import read_arm, read_estimate, read_tool

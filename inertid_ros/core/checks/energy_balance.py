@@ -31,6 +31,11 @@ _IS_SCALE = 0.95
 """Part of the squared disagreement that a wrong scale must explain to be named as its cause: nearly all of it."""
 _IS_FRICTION = 0.5
 """Part of the squared disagreement that losses growing with speed must explain to be named as its cause: most of it."""
+_LARGEST = 0.15
+"""Part of the work above which a disagreement counts even where the parameters are that uncertain: torque models of
+real arms leave less than half of it."""
+_ROWS = 250
+"""Rows (5 s) that a solution must come from before it is compared with anything: earlier ones change too much."""
 _NO_TIME = 1e-9
 """Time [s] that is divided by before the first window has ended: any number above zero."""
 
@@ -146,13 +151,6 @@ class EnergyCheck:
                 "and Coulomb friction; where they are on, look for an effort stamped late (links.effort_delay)"
             )
         return "check that efforts, positions and velocities are those of the same joint at the same time"
-
-
-_LARGEST = 0.15
-"""Part of the work above which a disagreement counts even where the parameters are that uncertain: torque models of
-real arms leave less than half of it."""
-_ROWS = 250
-"""Rows (5 s) that a solution must come from before it is compared with anything: earlier ones change too much."""
 
 
 class EnergyCrossCheck:

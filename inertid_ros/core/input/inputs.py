@@ -16,7 +16,7 @@ from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import FramePath, Robot
 from inertid_ros.core.settings.settings import LinksSettings
-from inertid_ros.core.static.baseline import StaticWrench
+from inertid_ros.core.static.rest_poses import StaticWrench
 
 _WRENCH = len(WRENCH_NAMES)
 

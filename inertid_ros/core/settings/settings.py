@@ -7,7 +7,7 @@ generated from here, and offline tools read the same YAML through here. Dotted n
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_type_hints
 
@@ -18,6 +18,11 @@ from inertid_ros.core.errors import SettingError
 SettingType = Literal["bool", "int", "float", "str", "float_list", "str_list"]
 
 
+_TYPES: dict[Any, SettingType] = {
+    bool: "bool", int: "int", float: "float", str: "str", list[float]: "float_list", list[str]: "str_list",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
     """What is known of one parameter besides its value."""
@@ -25,8 +30,8 @@ class SettingInfo:
     name: str
     type: SettingType
     default: Any
-    unit: str
     description: str
+    unit: str
     minimum: float | None
     maximum: float | None
     choices: tuple[str, ...]
@@ -46,44 +51,35 @@ class SettingInfo:
     def check(self, value: Any) -> Any:
         """Return the value in its own type, or raise SettingError naming the range.
 
-        An integer is taken where a float is expected, nothing else is converted.
+        An integer is taken where a float is expected, and any sequence for a list; nothing else is converted.
         """
-        kind = {"bool": bool, "int": int, "float": float, "str": str, "float_list": list, "str_list": list}[self.type]
-        if self.type == "float" and isinstance(value, int) and not isinstance(value, bool):
+        kind: type = {"bool": bool, "int": int, "float": float, "str": str}.get(self.type, list)
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
-        if self.type in ("float_list", "str_list") and not isinstance(value, (str, bytes)):
-            try:
-                value = list(value)
-            except TypeError:
-                pass
-        wrong_type = not isinstance(value, kind) or (kind is int and isinstance(value, bool))
-        if wrong_type:
+        if kind is list and isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+            value = list(value)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise SettingError(self.name, value, f"a {self.type.replace('_', ' ')} ({self.describe_range()})")
         if self.type == "float_list":
-            value = self._check_floats(value)
-        if self.type in ("int", "float"):
-            self._check_bounds(value)
-        if self.choices:
-            for item in value if self.type == "str_list" else [value]:
-                if item not in self.choices:
-                    raise SettingError(self.name, value, self.describe_range())
+            try:
+                value = [float(item) for item in value]
+            except (TypeError, ValueError):
+                raise SettingError(self.name, value, self.describe_range()) from None
+        if not self._is_allowed(value):
+            raise SettingError(self.name, value, self.describe_range())
         return value
 
-    def _check_bounds(self, value: float) -> None:
-        low, high = self.minimum, self.maximum
-        outside = (low is not None and value < low) or (high is not None and value > high)
-        if outside or not np.isfinite(value):
-            raise SettingError(self.name, value, self.describe_range())
-
-    def _check_floats(self, value: list[Any]) -> list[float]:
-        try:
-            numbers = [float(item) for item in value]
-        except (TypeError, ValueError):
-            raise SettingError(self.name, value, self.describe_range()) from None
-        wrong_length = self.length is not None and len(numbers) != self.length
-        if wrong_length or not np.all(np.isfinite(numbers)) or (self.is_direction and not any(numbers)):
-            raise SettingError(self.name, value, self.describe_range())
-        return numbers
+    def _is_allowed(self, value: Any) -> bool:
+        """Whether a value of the right type is within the range."""
+        items = value if isinstance(value, list) else [value]
+        if self.choices and not all(item in self.choices for item in items):
+            return False
+        if self.type not in ("int", "float", "float_list"):
+            return True
+        low, high = (limit if limit is not None else value for limit in (self.minimum, self.maximum))
+        if not np.isfinite(items).all() or not low <= value <= high:
+            return False
+        return self.length in (None, len(items)) and (not self.is_direction or any(items))
 
 
 def setting(
@@ -96,18 +92,10 @@ def setting(
     length: int | None = None,
     is_direction: bool = False,
 ) -> Any:
-    """Declare one parameter as a dataclass field."""
-    metadata = {
-        "description": description,
-        "unit": unit,
-        "minimum": minimum,
-        "maximum": maximum,
-        "choices": choices,
-        "length": length,
-        "is_direction": is_direction,
-    }
+    """Declare one parameter as a dataclass field; the arguments are those of SettingInfo."""
+    metadata = {name: value for name, value in locals().items() if name != "default"}
     if isinstance(default, list):
-        return field(default_factory=lambda: list(default), metadata=metadata)
+        return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)
 
 
@@ -298,26 +286,17 @@ class Settings:
     def from_flat(cls, values: Mapping[str, Any]) -> Settings:
         """Build checked settings from dotted names; a name that is no parameter raises SettingError."""
         known = {info.name: info for info in iterate_settings()}
-        for name in values:
+        parts: dict[str, dict[str, Any]] = {"": {}, "load": {}, "links": {}}
+        for name, value in values.items():
             if name not in known:
-                raise SettingError(name, values[name], "one of the parameters: " + ", ".join(known))
-        checked = {name: known[name].check(value) for name, value in values.items()}
-        top = {name: value for name, value in checked.items() if "." not in name}
-        load = {name[5:]: value for name, value in checked.items() if name.startswith("load.")}
-        links = {name[6:]: value for name, value in checked.items() if name.startswith("links.")}
-        return cls(**top, load=LoadSettings(**load), links=LinksSettings(**links))
+                raise SettingError(name, value, "one of the parameters: " + ", ".join(known))
+            owner, _, own_name = name.rpartition(".")
+            parts[owner][own_name] = known[name].check(value)
+        return cls(**parts[""], load=LoadSettings(**parts["load"]), links=LinksSettings(**parts["links"]))
 
 
 def iterate_settings(owner: type = Settings, prefix: str = "") -> Iterator[SettingInfo]:
     """Walk over all parameters in the order of their declaration, nested ones by dotted name."""
-    names: dict[Any, SettingType] = {
-        bool: "bool",
-        int: "int",
-        float: "float",
-        str: "str",
-        list[float]: "float_list",
-        list[str]: "str_list",
-    }
     hints = get_type_hints(owner)
     for item in dataclasses.fields(owner):
         hint = hints[item.name]
@@ -326,4 +305,4 @@ def iterate_settings(owner: type = Settings, prefix: str = "") -> Iterator[Setti
             continue
         factory: Any = item.default_factory
         default = factory() if item.default is dataclasses.MISSING else item.default
-        yield SettingInfo(prefix + item.name, names[hint], default, **item.metadata)
+        yield SettingInfo(prefix + item.name, _TYPES[hint], default, **item.metadata)

@@ -39,7 +39,7 @@ from inertid_ros.core.rows.advance import INTERVAL
 from inertid_ros.core.rows.energy import EnergyRowSource, RowFit
 from inertid_ros.core.rows.rows import Filters, Method, Rows
 from inertid_ros.core.settings.settings import LinksSettings, Settings
-from inertid_ros.core.static.baseline import StaticWrench
+from inertid_ros.core.static.rest_poses import StaticWrench
 
 INTERVALS_PER_SOLUTION = 25
 """Once in so many decision intervals (0.5 s) the unknowns are solved for: predictions need no more."""
