@@ -7,7 +7,7 @@ generated from here, and offline tools read the same YAML through here. Dotted n
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_type_hints
 
@@ -53,10 +53,10 @@ class SettingInfo:
 
         An integer is taken where a float is expected, and any sequence for a list; nothing else is converted.
         """
-        kind: type = {"bool": bool, "int": int, "float": float, "str": str}.get(self.type, list)
+        kind: Any = {"bool": bool, "int": int, "float": float, "str": str}.get(self.type, list)
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
-        if kind is list and isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        if kind is list and hasattr(value, "__iter__") and not isinstance(value, (str, bytes)):
             value = list(value)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise SettingError(self.name, value, f"a {self.type.replace('_', ' ')} ({self.describe_range()})")
