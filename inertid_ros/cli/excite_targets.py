@@ -18,6 +18,7 @@ from inertid_ros.core.errors import FileFormatError, SettingError
 from inertid_ros.core.estimation.states import judge_link_parameters
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import FramePath, Robot
+from inertid_ros.core.settings.choices import Source
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.motions.design.information import MotionInformation
@@ -171,7 +172,7 @@ def _begin(robot: Robot, options: argparse.Namespace) -> _Start:
         saved = read_estimate(options.start)
         settings, known = saved.need_settings(), saved.need_links()
         return _Start(settings, known.make_model(robot, settings), known.values, known.covariance)
-    links = dataclasses.replace(LinksSettings(), source=options.source or "effort")
+    links = dataclasses.replace(LinksSettings(), source=Source(options.source or Source.EFFORT))
     settings = dataclasses.replace(Settings(), gravity=options.gravity, links=links)
     joints = options.joints or [name for name in robot.joint_names if name not in robot.mimics]
     model = LinkModel.from_settings(robot, settings, joints)

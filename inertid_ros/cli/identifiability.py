@@ -44,8 +44,8 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what is identifiable; 0 if everything went well, 1 if something is wrong."""
-    from inertid_ros.core.equations.equation import Source
     from inertid_ros.core.equations.identifiability import find_identifiable
+    from inertid_ros.core.settings.choices import Source
 
     arm = _read_arm(options)
     base = find_identifiable(arm, Source(options.source))

@@ -18,6 +18,7 @@ from inertid_ros.cli.command import (
     finish,
     make_plan,
 )
+from inertid_ros.core.settings.choices import LoadSource
 
 
 def add_parser(commands: Any) -> None:
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     load = plan.settings.load
     arm = str(options.arm) if options.arm is not None else load.arm_file
     frame = options.frame if options.frame is not None else load.sensor_frame
-    load = dataclasses.replace(load, source="effort", arm_file=arm, sensor_frame=frame)
+    load = dataclasses.replace(load, source=LoadSource.EFFORT, arm_file=arm, sensor_frame=frame)
     plan = dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, load=load))
     total = 0
     for path in options.bags:

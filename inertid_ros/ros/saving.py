@@ -80,7 +80,7 @@ def save_links(settings: Settings, description: str, estimate: LinksEstimate, us
     Raises:
         InertidError: if there is no feasible completion, or the file cannot be written.
     """
-    provenance = usage.describe(description, "" if settings.links.source == "effort" else "base_wrench")
+    provenance = usage.describe(description, "base_wrench" if settings.links.source.has_base_wrench else "")
     links = list_links(estimate, complete_links(estimate), settings)
     path = _directory(settings) / LINKS_FILE
     write_estimate(path, list_live(settings, provenance, links=links))

@@ -16,6 +16,7 @@ from inertid_ros.core.compiled import compiled
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.estimation.estimate import Sign
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.settings.choices import SignChoice
 
 _ENOUGH_TURN = 2.0
 """Standard deviation [m/s²] of gravity in a second direction from which the frame is judged: turns by 12 degrees."""
@@ -213,9 +214,9 @@ class WrenchSign:
         sign: which wrench the driver publishes; None while no mass was ever beyond doubt.
     """
 
-    def __init__(self, configured: str) -> None:
-        """Take "on_load", "on_sensor" or "auto"."""
-        self.sign = None if configured == "auto" else Sign(configured)
+    def __init__(self, configured: SignChoice) -> None:
+        """Take the configured sign."""
+        self.sign = None if configured is SignChoice.AUTO else Sign(configured.value)
 
     def learn(self, mass: float, variance: float) -> None:
         """Take a mass in the driver's sign."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inertid_ros.core.errors import SettingError
+from inertid_ros.core.settings.choices import EffortUnit, Method
 from inertid_ros.core.settings.settings import LinksSettings
 
 IMMEDIATE = ("estimate_rate", "save_directory")
@@ -19,7 +20,7 @@ def check_links_settings(links: LinksSettings) -> None:
         SettingError: naming the parameter and what to do.
     """
     unit, constants = links.effort_unit, links.torque_constants
-    if links.source != "base_wrench":
+    if links.source.has_efforts:
         if links.static_file:
             raise SettingError("links.static_file", links.static_file, "none unless links.source is base_wrench")
         if not unit:
@@ -28,13 +29,13 @@ def check_links_settings(links: LinksSettings) -> None:
                 "wrong masses without any other sign of it"
             )
             raise SettingError("links.effort_unit", unit, expected)
-        if unit == "ampere" and (not links.joints or len(constants) != len(links.joints)):
+        if unit is EffortUnit.AMPERE and (not links.joints or len(constants) != len(links.joints)):
             expected = "one torque constant [Nm/A] for each of links.joints, which must be given too"
             raise SettingError("links.torque_constants", constants, expected)
-        if unit == "newton_metre" and constants:
+        if unit is EffortUnit.NEWTON_METRE and constants:
             raise SettingError("links.torque_constants", constants, "none with links.effort_unit newton_metre")
-    if links.source != "effort" and links.method == "energy":
-        measured = "a base wrench alone" if links.source == "base_wrench" else "links.source both"
+    if links.source.has_base_wrench and links.method is Method.ENERGY:
+        measured = "links.source both" if links.source.has_efforts else "a base wrench alone"
         raise SettingError("links.method", links.method, f"filtered or differentiated with {measured}")
 
 

@@ -9,11 +9,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import EnumMeta
 from typing import Any, Literal, get_type_hints
 
 import numpy as np
 
 from inertid_ros.core.errors import SettingError
+from inertid_ros.core.settings.choices import (
+    BaseSign,
+    EffortUnit,
+    LoadSource,
+    Method,
+    Reliability,
+    SignChoice,
+    Source,
+)
 
 SettingType = Literal["bool", "int", "float", "str", "float_list", "str_list"]
 
@@ -25,10 +35,14 @@ _TYPES: dict[Any, SettingType] = {
 
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """What is known of one parameter besides its value."""
+    """What is known of one parameter besides its value.
+
+    Default and choices are as parameter files have them; `choice` is the enumeration that a value becomes, if any.
+    """
 
     name: str
     type: SettingType
+    choice: EnumMeta | None
     default: Any
     description: str
     unit: str
@@ -67,7 +81,7 @@ class SettingInfo:
                 raise SettingError(self.name, value, self.describe_range()) from None
         if not self._is_allowed(value):
             raise SettingError(self.name, value, self.describe_range())
-        return value
+        return self.choice(value) if self.choice is not None else value
 
     def _is_allowed(self, value: Any) -> bool:
         """Whether a value of the right type is within the range."""
@@ -103,11 +117,10 @@ def setting(
 class LoadSettings:
     """How the load on a wrist sensor is identified."""
 
-    source: str = setting(
-        "wrench",
+    source: LoadSource = setting(
+        LoadSource.WRENCH,
         "What the load is identified from: a wrist sensor (wrench), or, for robots without one, the effort of "
         "joint_states and an arm that was identified before (effort; see load.arm_file, links.effort_unit).",
-        choices=("wrench", "effort"),
     )
     arm_file: str = setting(
         "",
@@ -119,17 +132,16 @@ class LoadSettings:
         "Frame of the URDF in which the wrench is measured, or in which a load identified from effort is given. Empty: "
         "the frame_id of the wrench messages.",
     )
-    wrench_sign: str = setting(
-        "auto",
+    wrench_sign: SignChoice = setting(
+        SignChoice.AUTO,
         "Which wrench the driver publishes: the one the sensor exerts on the load (on_load), the one the load exerts "
         "on the sensor (on_sensor), or whichever of the two gives the load a positive mass (auto).",
-        choices=("auto", "on_load", "on_sensor"),
     )
-    method: str = setting(
-        "filtered",
+    method: Method = setting(
+        Method.FILTERED,
         "Regressor without accelerations by filtering (filtered), with filtered and differentiated joint positions as "
         "in the 1986 paper (differentiated), or integrated over a window, eq. 25-27 of it (integral).",
-        choices=("filtered", "differentiated", "integral"),
+        choices=(Method.FILTERED, Method.DIFFERENTIATED, Method.INTEGRAL),
     )
     filter_cutoff: float = setting(
         20.0, "First low-pass of the filtered method, the one that removes accelerations.", "rad/s", 1.0, 1000.0
@@ -178,21 +190,19 @@ class LoadSettings:
 class LinksSettings:
     """How the links of the arm are identified."""
 
-    source: str = setting(
-        "effort",
+    source: Source = setting(
+        Source.EFFORT,
         "What is measured: the effort of joint_states, the wrench of a sensor under the base (base_wrench), or both.",
-        choices=("effort", "base_wrench", "both"),
     )
     joints: list[str] = setting(
         [],
         "The joints of the arm. Empty: those of the first joint_states message that can be used; all others are taken "
         "as locked at zero.",
     )
-    effort_unit: str = setting(
-        "",
+    effort_unit: EffortUnit = setting(
+        EffortUnit.UNDECLARED,
         "Unit of effort in joint_states, to be declared whenever effort is used: newton_metre (newton for prismatic "
         "joints), or ampere, which needs links.torque_constants.",
-        choices=("", "newton_metre", "ampere"),
     )
     torque_constants: list[float] = setting(
         [], "Torque at the joint per ampere, one for each of links.joints. Only with ampere.", "Nm/A"
@@ -200,11 +210,10 @@ class LinksSettings:
     base_frame: str = setting(
         "", "Frame of the URDF in which the base wrench is measured. Empty: the root of the URDF."
     )
-    base_wrench_sign: str = setting(
-        "on_robot",
+    base_wrench_sign: BaseSign = setting(
+        BaseSign.ON_ROBOT,
         "Which wrench the base sensor's driver publishes: the one the ground exerts on the robot (on_robot), or the "
         "one the robot exerts on the ground (on_ground).",
-        choices=("on_robot", "on_ground"),
     )
     static_file: str = setting(
         "",
@@ -212,12 +221,11 @@ class LinksSettings:
         "there is subtracted, and with it gravity and the sensor's offset. Only with links.source base_wrench. Empty: "
         "the offset is identified.",
     )
-    method: str = setting(
-        "filtered",
+    method: Method = setting(
+        Method.FILTERED,
         "Regressor without accelerations by filtering (filtered), with filtered and differentiated joint positions "
         "(differentiated), integrated over a window (integral), or balance of energy over a window (energy, with "
         "effort only).",
-        choices=("filtered", "differentiated", "integral", "energy"),
     )
     viscous: bool = setting(True, "Identify viscous friction of each joint.")
     coulomb: bool = setting(True, "Identify Coulomb friction of each joint.")
@@ -272,11 +280,10 @@ class Settings:
         0.1,
         50.0,
     )
-    output_reliability: str = setting(
-        "reliable",
+    output_reliability: Reliability = setting(
+        Reliability.RELIABLE,
         "QoS of predicted and residual wrenches and efforts, which are sent at the rate of the input: reliable is "
         "received by every subscriber, best_effort costs less.",
-        choices=("reliable", "best_effort"),
     )
     save_directory: str = setting("", "Where ~/save and ~/capture_tool write. Empty: the current directory.")
     load: LoadSettings = field(default_factory=LoadSettings)
@@ -305,4 +312,8 @@ def iterate_settings(owner: type = Settings, prefix: str = "") -> Iterator[Setti
             continue
         factory: Any = item.default_factory
         default = factory() if item.default is dataclasses.MISSING else item.default
-        yield SettingInfo(prefix + item.name, _TYPES[hint], default, **item.metadata)
+        choice = hint if isinstance(hint, EnumMeta) else None
+        if choice is not None:
+            default, hint = str(default), str
+        choices = tuple(map(str, item.metadata["choices"] or choice or ()))
+        yield SettingInfo(prefix + item.name, _TYPES[hint], choice, default, **{**item.metadata, "choices": choices})

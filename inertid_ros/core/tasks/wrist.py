@@ -18,8 +18,9 @@ from inertid_ros.core.input.synchroniser import Segment
 from inertid_ros.core.records import BoolArray, EventKind, FloatArray, RowOutput
 from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.rows.rows import Filters, Method, Rows
+from inertid_ros.core.rows.rows import Filters, Rows
 from inertid_ros.core.rows.standstill import CALIBRATED, discard_run, start_noise
+from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import Settings
 
 _LIGHTEST = 0.05
