@@ -28,6 +28,7 @@ import pinocchio as pin
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.choices import EffortUnit, SignChoice
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 from inertid_ros.files.load import load_from_yaml
 from inertid_ros.files.share import share_path
@@ -99,7 +100,7 @@ def cut(joints: JointBlock, wrenches: WrenchBlock, size: int, count: int) -> lis
 
 def make_load(urdf: str) -> tuple[Callable[[JointBlock, WrenchBlock], None], Callable[[FloatArray, FloatArray], None]]:
     """The load chain and its floor."""
-    settings = Settings(load=LoadSettings(sensor_frame=FRAME, wrench_sign="on_load"))
+    settings = Settings(load=LoadSettings(sensor_frame=FRAME, wrench_sign=SignChoice.ON_LOAD))
     chain = Chain(Robot.from_urdf(urdf), settings, Target.LOAD)
     model = pin.buildModelFromXML(urdf)
     data, frame = model.createData(), model.getFrameId(FRAME)
@@ -118,7 +119,7 @@ def make_load(urdf: str) -> tuple[Callable[[JointBlock, WrenchBlock], None], Cal
 
 def make_links(urdf: str) -> tuple[Callable[[JointBlock, WrenchBlock], None], Callable[[FloatArray, FloatArray], None]]:
     """The chain of the links and its floor."""
-    settings = Settings(links=LinksSettings(effort_unit="newton_metre"))
+    settings = Settings(links=LinksSettings(effort_unit=EffortUnit.NEWTON_METRE))
     chain = Chain(Robot.from_urdf(urdf), settings, Target.LINKS)
     model = pin.buildModelFromXML(urdf)
     data = model.createData()

@@ -18,6 +18,7 @@ from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.records import FloatArray, Output
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.choices import EffortUnit
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import MinimumJerk, Motion, paper_ddarm_link_moves, with_rest
@@ -100,7 +101,7 @@ def base_names(with_drives: bool) -> tuple[str, ...]:
 
 def _make_chain(with_drives: bool) -> Chain:
     links = LinksSettings(
-        effort_unit="newton_metre",
+        effort_unit=EffortUnit.NEWTON_METRE,
         joints=list(paper_arm().joint_names),
         viscous=with_drives,
         coulomb=with_drives,

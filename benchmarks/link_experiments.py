@@ -27,6 +27,7 @@ from puma_links import CASES, PumaCase, PumaRun, run_puma
 from real_arms import ARMS, RealArm, RealOutcome, is_here, run_arm
 
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.settings.choices import Source
 
 Result = TypeVar("Result")
 PREDICTED = 0.01
@@ -149,9 +150,9 @@ def format_puma(outcomes: dict[PumaCase, list[PumaRun]]) -> str:
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for case, runs in outcomes.items():
-        columns = "not needed" if case.source == "base_wrench" else "yes" if case.has_columns else "no"
+        columns = "not needed" if case.source is Source.BASE_WRENCH else "yes" if case.has_columns else "no"
         values = np.array(runs)
-        parameters = "" if case.source == "effort" else f"{values[:, 0].mean():.2f} ({values[:, 0].std():.2f})"
+        parameters = "" if case.source is Source.EFFORT else f"{values[:, 0].mean():.2f} ({values[:, 0].std():.2f})"
         links = f"{_percent(values[:, 1].mean())} ({_percent(values[:, 1].std())})"
         others = " | ".join("" if np.isnan(value) else _percent(value) for value in values[:, 2:].mean(axis=0))
         friction = "strong" if case.has_friction else "none"

@@ -27,6 +27,7 @@ from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.files.load import load_from_yaml
 from inertid_ros.files.share import share_path
@@ -78,7 +79,7 @@ def run_once(arm: str, load: str, method: str, seed: int) -> tuple[FloatArray, F
     motion = with_rest(paper_puma_move() if is_puma else paper_ddarm_load_move(), before=2.0)
     sensors = paper_puma_sensors(seed) if is_puma else paper_ddarm_sensors(seed)
     simulator = Simulator(urdf, "ft_sensor", motion, sensors, [(0.0, truth)], seed=seed)
-    settings = Settings(load=LoadSettings(sensor_frame="ft_sensor", method=method))
+    settings = Settings(load=LoadSettings(sensor_frame="ft_sensor", method=Method(method)))
     chain = Chain(Robot.from_urdf(urdf), settings, Target.LOAD)
     chain.push(simulator.joints(0.0, motion.duration))
     chain.push(simulator.wrenches(0.0, motion.duration))

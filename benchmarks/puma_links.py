@@ -14,12 +14,12 @@ import pinocchio as pin
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.equations.arm import make_arm_equation
-from inertid_ros.core.equations.equation import Source
 from inertid_ros.core.equations.unknowns import LinkUnknowns
 from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.choices import EffortUnit, Source
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import JointPath
@@ -51,18 +51,18 @@ _TEST_SEED = 1000
 class PumaCase(NamedTuple):
     """What is learned from, whether there is friction, and whether the model has it."""
 
-    source: str
+    source: Source
     has_friction: bool
     has_columns: bool = True
 
 
 CASES = (
-    PumaCase("base_wrench", has_friction=False),
-    PumaCase("base_wrench", has_friction=True),
-    PumaCase("effort", has_friction=False),
-    PumaCase("effort", has_friction=True),
-    PumaCase("effort", has_friction=True, has_columns=False),
-    PumaCase("both", has_friction=True),
+    PumaCase(Source.BASE_WRENCH, has_friction=False),
+    PumaCase(Source.BASE_WRENCH, has_friction=True),
+    PumaCase(Source.EFFORT, has_friction=False),
+    PumaCase(Source.EFFORT, has_friction=True),
+    PumaCase(Source.EFFORT, has_friction=True, has_columns=False),
+    PumaCase(Source.BOTH, has_friction=True),
 )
 
 
@@ -98,7 +98,7 @@ def _learn(case: PumaCase, seed: int, duration: float, friction: JointFriction, 
     simulator = Simulator(URDF, "ft_sensor", motion, SENSORS, seed=seed, friction=friction, links=truth)
     links = LinksSettings(
         source=case.source,
-        effort_unit="newton_metre",
+        effort_unit=EffortUnit.NEWTON_METRE,
         joints=list(_robot().joint_names),
         viscous=case.has_columns,
         coulomb=case.has_columns,
@@ -122,11 +122,11 @@ def _judge(case: PumaCase, estimate: LinksEstimate, truth: FloatArray, friction:
     path, regressor = _test_motion()
     needed, found = regressor @ truth, regressor @ full[unknowns.inertial]
     parameters = in_error = efforts = float("nan")
-    if case.source != "effort":
+    if case.source.has_base_wrench:
         combination, deviations = _reference()
         errors = combination @ (full[unknowns.inertial] - truth) / deviations
         parameters = float(np.sqrt(np.mean(errors**2)))
-    if case.source != "base_wrench":
+    if case.source.has_efforts:
         drives = _drives_of(full, unknowns)
         efforts = _relate(needed + friction.efforts(path), found + drives.efforts(path))
         if case.has_columns and case.has_friction:

@@ -12,6 +12,7 @@ from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.records import FloatArray, JointBlock, Output, join_outputs
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.choices import EffortUnit
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 
 RECORDINGS = Path(os.environ.get("INERTID_RECORDINGS", Path(__file__).parents[2] / "shared" / "data"))
@@ -83,7 +84,7 @@ def read_joints(name: str) -> JointBlock:
 
 def run_arm(arm: RealArm) -> RealOutcome:
     """Fit and test an arm; efforts are in newton metres in all recordings."""
-    links = LinksSettings(effort_unit="newton_metre", effort_delay=arm.effort_delay)
+    links = LinksSettings(effort_unit=EffortUnit.NEWTON_METRE, effort_delay=arm.effort_delay)
     robot = Robot.from_urdf((RECORDINGS / arm.fitted[0] / "robot.urdf").read_text())
     chain = Chain(robot, Settings(links=links), Target.LINKS)
     for name in arm.fitted:

@@ -176,7 +176,8 @@ def run_once(seed: int, noise: float = 1.0) -> Outcome:
     theirs = float(np.linalg.cond(their_regressor(*poses).reshape(-1, 9)))
     others = draw_poses(200, seed + 10_000)
     truth = np.concatenate(true_loads(model, *others), axis=1)
-    wrong = np.concatenate((solution.predict_wrenches(*others), solution.predict_efforts(*others)), axis=1) - truth
+    regressor = np.concatenate((model.wrench_regressor(*others), model.torque_regressor(*others)), axis=1)
+    wrong = solution.find(regressor) - truth
     force = np.linalg.norm(wrong[:, :3], axis=1).max() / np.linalg.norm(truth[:, :3], axis=1).max()
     shares = np.abs(wrong[:, 3:]).max(axis=0) / np.abs(truth[:, 3:]).max(axis=0)
     return Outcome(

@@ -19,6 +19,7 @@ from inertid_ros.core.errors import FileFormatError, SettingError
 from inertid_ros.core.estimation.states import judge_link_parameters
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.choices import Source
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.urdf import UrdfFile
@@ -129,7 +130,7 @@ def prepare_links(robot: Robot, options: argparse.Namespace) -> Target:
     """Set up the search for a motion that identifies the links; InertidError if an option or file cannot be used."""
     _refuse(options, ("sensor_frame",), "links")
     if options.start is None:
-        links = dataclasses.replace(LinksSettings(), source=options.source or "effort")
+        links = dataclasses.replace(LinksSettings(), source=Source(options.source or Source.EFFORT))
         settings = dataclasses.replace(Settings(), gravity=options.gravity, links=links)
         joints = options.joints or [name for name in robot.joint_names if name not in robot.mimics]
         model = LinkModel.from_settings(robot, settings, joints)

@@ -16,6 +16,7 @@ from inertid_ros.bags.bag import Bag
 from inertid_ros.cli.command import FAILED, OK, complain, finish, make_plan
 from inertid_ros.cli.console import ProgressBar, print_all
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.core.settings.choices import LoadSource
 from inertid_ros.replay import weigh as weighing
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 from inertid_ros.text.numbers import PARAMETER_UNITS, format_count, format_estimate, format_number, format_parameter
@@ -41,7 +42,7 @@ def weigh(options: argparse.Namespace) -> int:
     load = plan.settings.load
     arm = str(options.arm) if options.arm is not None else load.arm_file
     frame = options.frame if options.frame is not None else load.sensor_frame
-    load = dataclasses.replace(load, source="effort", arm_file=arm, sensor_frame=frame)
+    load = dataclasses.replace(load, source=LoadSource.EFFORT, arm_file=arm, sensor_frame=frame)
     plan = dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, load=load))
     total = 0
     for path in options.bags:

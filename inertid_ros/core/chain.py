@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from inertid_ros.core.diagnosis import Health, HealthItem
-from inertid_ros.core.equations.equation import Source
 from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
@@ -19,11 +18,12 @@ from inertid_ros.core.estimation.reweighted import ReweightedEstimator
 from inertid_ros.core.input.inputs import choose_joints
 from inertid_ros.core.input.synchroniser import Segment
 from inertid_ros.core.records import Event, FloatArray, JointBlock, Name, Output, WrenchBlock, join_outputs
-from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.settings.links_check import check_links_settings
+from inertid_ros.core.settings.choices import Source
+from inertid_ros.core.settings.rules import check_links_settings
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.core.static.baseline import StaticWrench
+from inertid_ros.core.static.rest_poses import StaticWrench
 from inertid_ros.core.tasks.arm import ArmTask, PayloadTask, make_links_task
 from inertid_ros.core.tasks.task import Task
 from inertid_ros.core.tasks.wrist import WristLoadTask

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 
 
 class InertidError(Exception):
@@ -14,9 +15,9 @@ class SettingError(InertidError):
 
     def __init__(self, name: str, value: object, expected: str) -> None:
         """Name the parameter, the value it had and the values it may have."""
-        super().__init__(f"parameter '{name}' is {value!r}: expected {expected}")
         self.name = name
-        self.value = value
+        self.value = value.value if isinstance(value, Enum) else value
+        super().__init__(f"parameter '{name}' is {self.value!r}: expected {expected}")
         self.expected = expected
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.choices import EffortUnit, Source
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 
 _SAMPLES = 300
@@ -34,8 +35,9 @@ def warm_up() -> None:
     Compiled code does not depend on the robot, so this is all that has to be compiled for any other one.
     """
     robot = Robot.from_urdf(_ARM)
-    settings = Settings(load=LoadSettings(sensor_frame="second"), links=LinksSettings(effort_unit="newton_metre"))
-    both = replace(settings, links=replace(settings.links, source="both"))
+    links = LinksSettings(effort_unit=EffortUnit.NEWTON_METRE)
+    settings = Settings(load=LoadSettings(sensor_frame="second"), links=links)
+    both = replace(settings, links=replace(links, source=Source.BOTH))
     chains = [
         Chain(robot, settings, Target.LOAD),
         Chain(robot, settings, Target.LINKS),

@@ -15,8 +15,7 @@ from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.estimation.estimate import LoadEstimate, Mode, Sign, WristSensor
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import FloatArray, Name
-from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings, iterate_settings
 from inertid_ros.files.document import Section, read_mapping

@@ -14,8 +14,7 @@ from inertid_ros.core.estimation.estimate import Estimate, Fit, LinksEstimate, L
 from inertid_ros.core.estimation.full_set import complete_by_ridge
 from inertid_ros.core.records import FloatArray, Name
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
-from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.document import write_json, write_yaml
 from inertid_ros.files.estimate import FORMAT, VERSION

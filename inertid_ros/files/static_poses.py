@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from inertid_ros.core.errors import FileFormatError
-from inertid_ros.core.static.baseline import StaticWrench
+from inertid_ros.core.static.rest_poses import StaticWrench
 from inertid_ros.files.document import read_mapping, write_yaml
 
 _COMMENT = (

@@ -12,8 +12,7 @@ import numpy as np
 
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.feasibility import nearest_feasible
-from inertid_ros.core.rigid_body.inertial import UPPER_TRIANGLE, decompose
-from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.rigid_body.inertial import UPPER_TRIANGLE, Tool, decompose
 
 _GROUPS = (("mass", slice(0, 1)), ("centre of mass", slice(1, 4)), ("inertia", slice(4, 10)))
 

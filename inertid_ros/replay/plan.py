@@ -10,6 +10,7 @@ from inertid_ros.bags.bag import BLOCK
 from inertid_ros.bags.topics import Topics
 from inertid_ros.core.chain import Target
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.settings.choices import LoadSource
 from inertid_ros.core.settings.settings import Settings
 
 Progress = Callable[[int], None]
@@ -51,8 +52,8 @@ class Plan:
         settings, targets = self.settings, self.targets
         wanted = {
             "joint_states": True,
-            "wrench": Target.LOAD in targets and settings.load.source != "effort",
-            "base_wrench": Target.LINKS in targets and settings.links.source != "effort",
+            "wrench": Target.LOAD in targets and settings.load.source is LoadSource.WRENCH,
+            "base_wrench": Target.LINKS in targets and settings.links.source.has_base_wrench,
         }
         return {role: getattr(self.topics, role) for role, is_wanted in wanted.items() if is_wanted}
 

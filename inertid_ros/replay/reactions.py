@@ -15,8 +15,8 @@ from inertid_ros.core.errors import RecordingError, SettingError
 from inertid_ros.core.records import WrenchBlock
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.choices import BaseSign
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.core.static.baseline import StaticWrench
 from inertid_ros.core.static.gravity_model import StaticModel, gravity_from_forces
 from inertid_ros.core.static.reactions import (
     PoseSuggestion,
@@ -26,7 +26,7 @@ from inertid_ros.core.static.reactions import (
     solve_static,
     suggest_pose,
 )
-from inertid_ros.core.static.rest_poses import RestPoseFinder, RestPoses
+from inertid_ros.core.static.rest_poses import RestPoseFinder, RestPoses, StaticWrench
 from inertid_ros.replay.inputs import Inputs
 
 SMALLEST_DEVIATION = np.repeat([0.01, 0.001], 3)
@@ -201,7 +201,7 @@ def _agree_on_joints(paths: Sequence[Path], found: list[tuple[tuple[str, ...], R
 
 def _orient(model: StaticModel, poses: RestPoses, plan: ReactionPlan, index: int) -> StaticPoses:
     """Poses of one bag with gravity in the sensor's axes, and the wrench as that on the robot."""
-    wrenches = -poses.wrenches if plan.settings.links.base_wrench_sign == "on_ground" else poses.wrenches
+    wrenches = -poses.wrenches if plan.settings.links.base_wrench_sign is BaseSign.ON_GROUND else poses.wrenches
     if plan.from_force:
         gravities = gravity_from_forces(wrenches[:, :3], float(np.linalg.norm(plan.settings.gravity)))
     else:
@@ -218,7 +218,7 @@ def _doubt_sign(solution: StaticSolution, poses: StaticPoses, plan: ReactionPlan
     deviation = float(np.sqrt(solution.covariance[0, 0]))
     if not upside_down and solution.values[0] > -3.0 * deviation:
         return []
-    other = "on_robot" if plan.settings.links.base_wrench_sign == "on_ground" else "on_ground"
+    other = next(sign for sign in BaseSign if sign is not plan.settings.links.base_wrench_sign)
     what = "gravity points up" if upside_down else "the mass is negative"
     return [f"{what}: if the base does not hang from the ceiling, set links.base_wrench_sign to {other}"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.rigid_body.description import RigidBodyEstimate
-from inertid_ros.core.rigid_body.ellipsoid import equivalent_semi_axes, semi_axis_bounds
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate, equivalent_semi_axes, semi_axis_bounds
 from inertid_ros.report.drawing import AMBER, AXIS_COLOURS, BLUE, Fields, Figure
 
 _CONFIDENT = 2.796
@@ -23,18 +22,15 @@ def draw_body(body: RigidBodyEstimate, shows_inertia: bool) -> Figure:
     variances, axes = np.linalg.eigh(body.com_covariance)
     spread = _CONFIDENT * np.sqrt(np.maximum(variances, 0.0))
     figure = Figure(520, ())
-    figure.data += [
-        *_draw_frame(size),
-        _ellipsoid(body.com, axes, spread, AMBER, 0.5, "centre of mass, 95 %"),
-        {
-            "type": "scatter3d",
-            **_coordinates(body.com[None]),
-            "mode": "markers",
-            "marker": {"size": 5, "color": AMBER},
-            "name": "centre of mass",
-            "hovertemplate": "centre of mass<br>%{x:.4f}, %{y:.4f}, %{z:.4f} m<extra></extra>",
-        },
-    ]
+    centre = {
+        "type": "scatter3d",
+        **_coordinates(body.com[None]),
+        "mode": "markers",
+        "marker": {"size": 5, "color": AMBER},
+        "name": "centre of mass",
+        "hovertemplate": "centre of mass<br>%{x:.4f}, %{y:.4f}, %{z:.4f} m<extra></extra>",
+    }
+    figure.data += [*_draw_frame(size), _ellipsoid(body.com, axes, spread, AMBER, 0.5, "centre of mass, 95 %"), centre]
     if shows_inertia:
         figure.data += _draw_inertia(body)
     titles = {f"{axis}axis": {"title": {"text": f"{axis} [m]"}} for axis in "xyz"}
@@ -108,8 +104,8 @@ def _make_sphere(rings: int, sectors: int) -> tuple[FloatArray, IntArray]:
         np.linspace(0.0, np.pi, rings + 1), np.linspace(0.0, 2.0 * np.pi, sectors, endpoint=False), indexing="ij"
     )
     points = [np.sin(latitude) * np.cos(longitude), np.sin(latitude) * np.sin(longitude), np.cos(latitude)]
-    ring, sector = np.meshgrid(np.arange(rings), np.arange(sectors), indexing="ij")
-    here, beside = ring * sectors + sector, ring * sectors + (sector + 1) % sectors
+    here = np.arange(rings * sectors).reshape(rings, sectors)
+    beside = np.roll(here, -1, axis=1)
     quads = np.stack([here, beside, beside + sectors, here + sectors], axis=-1).reshape(-1, 4)
     return np.stack(points, axis=-1).reshape(-1, 3), np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
 

@@ -128,15 +128,13 @@ class Figure:
         """Numbers of the panels."""
         return range(sum(name.startswith("xaxis") for name in self.layout))
 
-    def x(self, panel: int) -> Fields:
-        """X axis of a panel."""
-        axis: Fields = self.layout[f"xaxis{_number(panel)}"]
-        return axis
+    def x(self, panel: int) -> Any:
+        """X axis of a panel: its fields."""
+        return self.layout[f"xaxis{_number(panel)}"]
 
-    def y(self, panel: int) -> Fields:
-        """Y axis of a panel."""
-        axis: Fields = self.layout[f"yaxis{_number(panel)}"]
-        return axis
+    def y(self, panel: int) -> Any:
+        """Y axis of a panel: its fields."""
+        return self.layout[f"yaxis{_number(panel)}"]
 
     def within(self, panel: int) -> Fields:
         """Coordinates of a text from 0 to 1 across a panel."""
@@ -145,6 +143,13 @@ class Figure:
     def draw(self, kind: str, panel: int = 0, **fields: Any) -> None:
         """Draw a trace of a kind (scatter, bar, heatmap) in a panel."""
         self.data.append({"type": kind, "xaxis": f"x{_number(panel)}", "yaxis": f"y{_number(panel)}", **fields})
+
+    def draw_line(
+        self, panel: int, x: FloatArray, y: FloatArray, name: str, colour: str, width: float, hover: str, **fields: Any
+    ) -> None:
+        """Draw a line that says `hover`, a template of plotly.js, on hovering; nothing if that is empty."""
+        says = {"hovertemplate": f"{hover}<extra></extra>"} if hover else {"hoverinfo": "skip"}
+        self.draw("scatter", panel, x=x, y=y, name=name, line={"color": colour, "width": width}, **says, **fields)
 
     def write(self, text: str, x: float, y: float, fields: Fields) -> None:
         """Write a text at a place, in the coordinates that the fields name."""
@@ -160,16 +165,12 @@ class Figure:
         for panel in self.lowest:
             self.x(panel)["title"] = {"text": "time [s]"}
 
-    def to_html(self, name: str) -> Html:
-        """HTML that draws the figure on a page with `DRAW_SCRIPT`; the same figure always gives the same text."""
+    def show(self, name: str, caption: str) -> Html:
+        """HTML that draws the figure below its caption on a page with `DRAW_SCRIPT`, always with the same text."""
         text = _to_json({"data": self.data, "layout": self.layout})
         holder = f'<div id="{name}" class="plotly-graph-div" style="height:{self.layout["height"]}px"></div>'
-        return Html(f"{holder}<script>draw({json.dumps(name)}, {text});</script>")
-
-
-def show_figure(figure: Figure, name: str, caption: str) -> Html:
-    """A figure below its caption."""
-    return element("figure", element("figcaption", caption), figure.to_html(name))
+        plot = Html(f"{holder}<script>draw({json.dumps(name)}, {text});</script>")
+        return element("figure", element("figcaption", caption), plot)
 
 
 def _number(panel: int) -> str:
@@ -226,10 +227,7 @@ def mark_events(figure: Figure, events: Sequence[TraceEvent], end: float) -> Non
             "layer": "below",
             "xref": f"x{_number(panel)}",
             "yref": f"y{_number(panel)} domain",
-            "x0": start,
-            "x1": stop,
-            "y0": 0.0,
-            "y1": 1.0,
+            **dict(zip(("x0", "x1", "y0", "y1"), (start, stop, 0.0, 1.0), strict=True)),
             **look,
         }
         for panel in figure.panels
@@ -278,3 +276,15 @@ def zigzag(times: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatA
     kept = np.sort(np.concatenate([filled, filled[:-1][long] + 1]))
     times, low, high = times[kept], low[kept], high[kept]
     return np.repeat(times, 2), np.column_stack([low, high]).ravel()
+
+
+def find_range(low: FloatArray, high: FloatArray, padding: float, left_out: float = 0.0) -> tuple[float, float] | None:
+    """Range of an axis that covers values (N,) from low to high; None if there is nothing to show.
+
+    On either side, `padding` is added as a part of the range, after leaving out a share of the most extreme values.
+    """
+    if not np.any(np.isfinite(low)):
+        return None
+    bottom, top = float(np.nanquantile(low, left_out)), float(np.nanquantile(high, 1.0 - left_out))
+    margin = padding * (top - bottom) or 1e-6
+    return bottom - margin, top + margin

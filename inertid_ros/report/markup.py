@@ -30,6 +30,11 @@ def table(heads: Sequence[object], rows: Iterable[Sequence[object]], kind: str =
     return element("div", element("table", head, body, kind=kind), kind="scroll")
 
 
+def remark(text: str) -> Html:
+    """A paragraph in small print."""
+    return element("p", text, kind="remark")
+
+
 def bullets(items: Iterable[object]) -> Html:
     """A list."""
     return element("ul", *[element("li", item) for item in items])

@@ -12,15 +12,18 @@ from inertid_ros.files.known_body import find_body, inertia_is_known
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces
 from inertid_ros.report import tables
 from inertid_ros.report.body_view import draw_body
-from inertid_ros.report.convergence import draw_load_convergence, iterate_link_convergence
-from inertid_ros.report.drawing import DRAW_SCRIPT, show_figure
-from inertid_ros.report.excitation import draw_deviations, draw_link_states, draw_load_states
-from inertid_ros.report.markup import PRINT_SCRIPT, STYLE, Html, badge, element, put, table
-from inertid_ros.report.residual import show_residual
-from inertid_ros.report.signals import draw_signals, view_signals
-from inertid_ros.report.verdict import Verdict
+from inertid_ros.report.convergence import (
+    draw_deviations,
+    draw_link_states,
+    draw_load_convergence,
+    draw_load_states,
+    iterate_link_convergence,
+)
+from inertid_ros.report.drawing import DRAW_SCRIPT
+from inertid_ros.report.markup import PRINT_SCRIPT, STYLE, Html, badge, element, put, remark, table
+from inertid_ros.report.signals import SignalView, draw_signals, show_residual
+from inertid_ros.report.verdict import Verdict, judge_load
 from inertid_ros.report.verdict_links import judge_links
-from inertid_ros.report.verdict_load import judge_load
 
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -59,18 +62,23 @@ def make_page(traces: Traces) -> str:
     """HTML of the whole report."""
     shared = traces.either
     names = [Path(entry.path).name for entry in shared.origin.inputs]
-    title = _find_title(traces)
+    parts = [] if traces.load is None else [f"Load on {traces.load.estimate.frame}"]
+    if traces.links is not None:
+        links = traces.links.estimate.model.arm.link_names
+        parts.append(f"links {links[0]} to {links[-1]}")
+    title = ", ".join(parts)
+    title = title[:1].upper() + title[1:]
     more = f" and {len(names) - 4} more" if len(names) > 4 else ""
     subtitle = f"{', '.join(names[:4])}{more} · {shared.duration:.1f} s · inertid_ros {__version__}"
     sections = dict(_iterate_sections(traces))
-    links = [Html(f'<a href="#{name}">{put(_SECTIONS[name])}</a>') for name in sections]
+    entries = [Html(f'<a href="#{name}">{put(_SECTIONS[name])}</a>') for name in sections]
     verdicts = [judge_load(traces.load)] if traces.load is not None else []
     verdicts += [judge_links(traces.links)] if traces.links is not None else []
     content = (
         element("h1", title),
         element("p", subtitle, kind="subtitle"),
         *(_show_verdict(verdict) for verdict in verdicts),
-        element("nav", *links),
+        element("nav", *entries),
         *sections.values(),
     )
     head = (
@@ -91,21 +99,10 @@ def _read_library() -> str:
     return Path(package.submodule_search_locations[0], "package_data", "plotly.min.js").read_bytes().decode()
 
 
-def _find_title(traces: Traces) -> str:
-    parts = []
-    if traces.load is not None:
-        parts.append(f"Load on {traces.load.estimate.frame}")
-    if traces.links is not None:
-        names = traces.links.estimate.model.arm.link_names
-        parts.append(f"links {names[0]} to {names[-1]}")
-    title = ", ".join(parts)
-    return title[:1].upper() + title[1:]
-
-
 def _show_verdict(verdict: Verdict) -> Html:
     rows = [(badge(_GRADES[item.grade], item.grade), item.subject, item.text) for item in verdict.sentences]
-    remark = element("p", "± and the bands in the plots are 95 % intervals.", kind="remark")
-    return element("section", element("h2", verdict.headline), table((), rows), remark, kind=f"verdict {verdict.grade}")
+    about = remark("± and the bands in the plots are 95 % intervals.")
+    return element("section", element("h2", verdict.headline), table((), rows), about, kind=f"verdict {verdict.grade}")
 
 
 def _iterate_sections(traces: Traces) -> Iterator[tuple[str, Html]]:
@@ -116,9 +113,9 @@ def _iterate_sections(traces: Traces) -> Iterator[tuple[str, Html]]:
     if traces.links is not None:
         parts += _iterate_link_sections(traces.links)
     shared = traces.either
-    remarks = (element("p", _SKEW, kind="remark"), element("h3", "Problems"))
+    problems = (element("h3", "Problems"), tables.list_health(traces))
     parts += [
-        ("input", (tables.list_topics(shared), *remarks, tables.list_health(traces))),
+        ("input", (tables.list_topics(shared), remark(_SKEW), *problems)),
         ("settings", (tables.list_settings(shared.settings),)),
         ("provenance", (tables.list_provenance(traces),)),
     ]
@@ -130,63 +127,49 @@ def _iterate_load_sections(trace: LoadTrace) -> Iterator[tuple[str, Iterable[Htm
     yield "load", _show_load(trace)
     if not trace.estimate.rows:
         return
-    yield "convergence", (show_figure(draw_load_convergence(trace), "plot-convergence", _CONVERGENCE),)
-    yield (
-        "excitation",
-        (
-            show_figure(draw_load_states(trace), "plot-states", f"{_STATES} {_MODES}"),
-            show_figure(draw_deviations(trace), "plot-deviations", _DEVIATIONS),
-            tables.list_events(trace),
-        ),
-    )
-    view = view_signals(trace)
-    yield "wrench", (show_figure(draw_signals(view), "plot-wrenches", view.decimation),)
+    yield "convergence", (draw_load_convergence(trace).show("plot-convergence", _CONVERGENCE),)
+    states = draw_load_states(trace).show("plot-states", f"{_STATES} {_MODES}")
+    deviations = draw_deviations(trace).show("plot-deviations", _DEVIATIONS)
+    yield "excitation", (states, deviations, tables.list_events(trace))
+    view = SignalView.of(trace)
+    yield "wrench", (draw_signals(view).show("plot-wrenches", view.decimation),)
     yield "residual", (tables.list_sensor(trace), *show_residual(view, "plot"))
 
 
 def _iterate_link_sections(trace: LinkTrace) -> Iterator[tuple[str, Iterable[Html]]]:
-    yield "links", _show_links(trace)
+    drives = (tables.list_bodies(trace), tables.list_drives(trace))
+    yield (
+        "links",
+        (remark(_BASE), tables.list_parameters(trace), element("h3", "Physically consistent links"), *drives),
+    )
     if not trace.estimate.rows:
         return
-    figures = enumerate(iterate_link_convergence(trace))
     yield (
         "link-convergence",
-        (
-            show_figure(figure, f"plot-links-{index}", f"{title}: estimate and 95 % band.")
-            for index, (title, figure) in figures
-        ),
+        [
+            figure.show(f"plot-links-{index}", f"{title}: estimate and 95 % band.")
+            for index, (title, figure) in enumerate(iterate_link_convergence(trace))
+        ],
     )
-    yield "link-excitation", (show_figure(draw_link_states(trace), "plot-link-states", _STATES),)
-    view = view_signals(trace)
-    yield "effort", (show_figure(draw_signals(view), "plot-efforts", f"{_URDF} {view.decimation}"),)
+    yield "link-excitation", (draw_link_states(trace).show("plot-link-states", _STATES),)
+    view = SignalView.of(trace)
+    yield "effort", (draw_signals(view).show("plot-efforts", f"{_URDF} {view.decimation}"),)
     yield "effort-residual", (tables.list_residuals(trace), *show_residual(view, "plot-effort"))
 
 
 def _show_load(trace: LoadTrace) -> Iterator[Html]:
-    tool = "" if trace.estimate.tool is None else "; the tool is subtracted"
-    about = f"The ten parameters refer to the origin and the axes of '{trace.estimate.frame}'{tool}."
-    lists = (tables.list_parameters(trace), tables.list_body(trace))
-    yield element("p", about, kind="remark")
-    yield element("div", *lists, kind="columns")
-    estimate = trace.estimate
+    estimate, frame = trace.estimate, trace.estimate.frame
+    tool = "" if estimate.tool is None else "; the tool is subtracted"
+    yield remark(f"The ten parameters refer to the origin and the axes of '{frame}'{tool}.")
+    yield element("div", tables.list_parameters(trace), tables.list_body(trace), kind="columns")
     body = find_body(estimate.states, estimate.feasible, estimate.covariance)
     if body is None:
         return
-    caption = f"Frame '{estimate.frame}', the centre of mass and the homogeneous ellipsoid with its inertia."
+    caption = f"Frame '{frame}', the centre of mass and the homogeneous ellipsoid with its inertia."
     shows_inertia = inertia_is_known(estimate.states)
     if not shows_inertia:
-        caption = (
-            f"Frame '{estimate.frame}' and the centre of mass. No ellipsoid is drawn, as the inertia is not known."
-        )
-    yield show_figure(draw_body(body, shows_inertia), "plot-body", caption)
-
-
-def _show_links(trace: LinkTrace) -> Iterator[Html]:
-    yield element("p", _BASE, kind="remark")
-    yield tables.list_base_parameters(trace)
-    yield element("h3", "Physically consistent links")
-    yield tables.list_bodies(trace)
-    yield tables.list_drives(trace)
+        caption = f"Frame '{frame}' and the centre of mass. No ellipsoid is drawn, as the inertia is not known."
+    yield draw_body(body, shows_inertia).show("plot-body", caption)
 
 
 _BASE = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,9 +16,9 @@ from matplotlib.figure import Figure
 
 from inertid_ros.core.errors import FileAccessError
 from inertid_ros.core.estimation.estimate import LoadEstimate
+from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rigid_body.description import RigidBodyEstimate
-from inertid_ros.core.rigid_body.ellipsoid import equivalent_semi_axes
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate, equivalent_semi_axes
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.files.estimate import SavedLinks
 from inertid_ros.files.known_body import find_body, inertia_is_known
@@ -60,18 +61,15 @@ def draw_load(estimate: LoadEstimate) -> Figure:
 
 
 def _draw_load_parameters(axes: Axes, estimate: LoadEstimate, title: str, indices: Sequence[int]) -> None:
-    deviations = np.sqrt(np.diag(estimate.covariance))
     for place, index in enumerate(indices):
         state = estimate.states[index]
-        if state == "not excited yet":
+        if state == ParameterState.NOT_EXCITED:
             axes.text(place, 0.5, state, rotation=90, ha="center", va="center", color=GREY, fontsize=8,
                       transform=axes.get_xaxis_transform())  # fmt: skip
             continue
-        filled = BLUE if state == "known" else "white"
-        bar = INTERVAL * deviations[index]
         value = estimate.values[index]
         above = 8 if place % 2 == 0 else -15  # so that neighbours do not overlap
-        axes.errorbar(place, value, bar, fmt="o", color=BLUE, markerfacecolor=filled, markersize=5, capsize=4)
+        _draw_interval(axes, place, value, estimate.deviations[index], state, markersize=5, capsize=4)
         axes.annotate(f"{value:.4g}", (place, value), (0, above), textcoords="offset points", ha="center", fontsize=7)
     axes.axhline(0.0, color="0.85", linewidth=0.8, zorder=0)
     axes.set_xticks(range(len(indices)), [PARAMETER_NAMES[index] for index in indices])
@@ -81,6 +79,12 @@ def _draw_load_parameters(axes: Axes, estimate: LoadEstimate, title: str, indice
     axes.set_ylabel(PARAMETER_UNITS[indices[0]])
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_interval(axes: Axes, place: int, value: float, deviation: float, state: str, **style: Any) -> None:
+    """A dot with its 95 % bar, open while it is uncertain."""
+    filled = BLUE if state == ParameterState.KNOWN else "white"
+    axes.errorbar(place, value, INTERVAL * deviation, fmt="o", color=BLUE, markerfacecolor=filled, **style)
 
 
 def _draw_side(axes: Axes, body: RigidBodyEstimate | None, side: tuple[int, int], shows_inertia: bool) -> None:
@@ -145,12 +149,14 @@ def _draw_group(axis: Axes, links: SavedLinks, title: str, chosen: Sequence[int]
     for place, index in enumerate(chosen):
         if links.urdf is not None:
             axis.plot([place - 0.35, place + 0.35], [links.urdf[index]] * 2, color=GREY, linewidth=1.5)
-        if links.states[index] == "not excited yet":
+        if links.states[index] == ParameterState.NOT_EXCITED:
             continue
-        filled = BLUE if links.states[index] == "known" else "white"
-        bar = INTERVAL * deviations[index]
-        axis.errorbar(place, links.values[index], bar, fmt="o", color=BLUE, markerfacecolor=filled, markersize=3.5,
-                      capsize=2, linewidth=1.0)  # fmt: skip
+        value, state, style = (
+            links.values[index],
+            links.states[index],
+            {"markersize": 3.5, "capsize": 2, "linewidth": 1},
+        )
+        _draw_interval(axis, place, value, deviations[index], state, **style)
     axis.axhline(0.0, color="0.88", linewidth=0.8, zorder=0)
     labels = [links.names[index] for index in chosen]
     axis.set_xticks(range(len(chosen)), labels, rotation=90, fontsize=5)

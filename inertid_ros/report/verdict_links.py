@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.replay.residuals import ResidualStatistics, list_residual
 from inertid_ros.replay.trace import LinkTrace
-from inertid_ros.report.verdict import (
-    Grade,
-    Sentence,
-    Verdict,
-    join_words,
-    judge_findings,
-    judge_input,
-    judge_nothing,
-)
+from inertid_ros.report.verdict import Grade, Sentence, Verdict, join_words, judge_findings, judge_input, judge_nothing
 
 _GOOD_FIT = 0.1
 """Relative residual of a well described arm; real ones with gears have 2 to 7 %."""
@@ -38,7 +32,7 @@ def judge_links(trace: LinkTrace) -> Verdict:
         return judge_nothing("Links", "no sample could be used.", problems)
     fit, parameters = _judge_fit(trace), _judge_parameters(trace)
     findings = tuple(judge_findings(trace.estimate.findings, "Data"))
-    sentences = (*findings, fit, *_judge_joints(trace), parameters, *problems, *_judge_bodies(trace))
+    sentences = (*findings, fit, *_judge_joints(find_unmoved(trace)), parameters, *problems, *_judge_bodies(trace))
     what = f"{_count_known(trace)} base parameters are known; {_describe_fit(trace)}"
     if "bad" in [sentence.grade for sentence in (*findings, fit, parameters)]:
         return Verdict("bad", f"Do not use these numbers yet: {what}.", sentences)
@@ -68,7 +62,7 @@ def find_unmoved(trace: LinkTrace) -> list[str]:
 
 def _count_known(trace: LinkTrace) -> str:
     states = trace.estimate.states
-    return f"{states.count('known')} of {len(states)}"
+    return f"{states.count(ParameterState.KNOWN)} of {len(states)}"
 
 
 def _describe_fit(trace: LinkTrace) -> str:
@@ -91,34 +85,31 @@ def _judge_fit(trace: LinkTrace) -> Sentence:
 
 
 def _judge_parameters(trace: LinkTrace) -> Sentence:
-    states = trace.estimate.states
-    weak = {state: states.count(state) for state in ("uncertain", "not excited yet")}
-    rest = ", ".join(f"{count} {state}" for state, count in weak.items() if count)
-    text = f"{_count_known(trace)} are known{', ' + rest if rest else ''}."
+    counts = Counter(trace.estimate.states)
+    known, total = counts.pop(ParameterState.KNOWN, 0), len(trace.estimate.states)
+    rest = "".join(f", {counts[state]} {state}" for state in ParameterState if counts[state])
+    text = f"{_count_known(trace)} are known{rest}."
     if not rest:
         return Sentence("good", "Base parameters", text)
     advice = f"move faster and over a wider range, especially {join_words(_find_weak_joints(trace))}"
-    grade: Grade = "caution" if states.count("known") >= _LEAST_KNOWN * len(states) else "bad"
+    grade: Grade = "caution" if known >= _LEAST_KNOWN * total else "bad"
     return Sentence(grade, "Base parameters", f"{text} To do: {advice}.")
 
 
 def _find_weak_joints(trace: LinkTrace) -> list[str]:
     """Joints with the largest share of unknown parameters, their own and those of the links they move."""
-    model = trace.estimate.model
-    names = [model.base.names[column].rpartition(".")[0] for column in model.base.columns]
+    estimate, arm = trace.estimate, trace.estimate.model.arm
+    owners = [name.rpartition(".")[0] for name in estimate.names]
+    weak = np.array([state != ParameterState.KNOWN for state in estimate.states])
     shares = {}
-    for joint, link in zip(model.arm.joint_names, model.arm.link_names, strict=True):
-        own = [
-            state != "known" for name, state in zip(names, trace.estimate.states, strict=True) if name in (joint, link)
-        ]
-        shares[joint] = sum(own) / max(len(own), 1)
+    for joint, link in zip(arm.joint_names, arm.link_names, strict=True):
+        own = weak[np.isin(owners, (joint, link))]
+        shares[joint] = own.sum() / max(len(own), 1)
     largest = max(shares.values())
-    weak = [joint for joint, share in shares.items() if share >= 0.8 * largest]
-    return weak[:_MOST_JOINTS]
+    return [joint for joint, share in shares.items() if share >= 0.8 * largest][:_MOST_JOINTS]
 
 
-def _judge_joints(trace: LinkTrace) -> Iterator[Sentence]:
-    unmoved = find_unmoved(trace)
+def _judge_joints(unmoved: Sequence[str]) -> Iterator[Sentence]:
     if unmoved:
         them = "it" if len(unmoved) == 1 else "them"
         text = f"{join_words(unmoved)} never moved, so the numbers for {them} are meaningless. To do: move {them}."

@@ -9,7 +9,7 @@ from typing import Any
 from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.records import Output
-from inertid_ros.core.settings.changes import restarts_identification
+from inertid_ros.core.settings.rules import restarts_identification
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.ros.description_source import DescriptionSource
 from inertid_ros.ros.health import NodeHealth

@@ -15,8 +15,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rigid_body.description import RigidBodyEstimate
-from inertid_ros.core.rigid_body.ellipsoid import equivalent_semi_axes, semi_axis_bounds
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate, equivalent_semi_axes, semi_axis_bounds
 from inertid_ros.ros.messages import stamp_message
 
 FORCE_SCALE = 0.01

@@ -20,6 +20,7 @@ from visualization_msgs.msg import MarkerArray
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.records import FloatArray, Output
+from inertid_ros.core.settings.choices import Reliability
 from inertid_ros.ros.encode import EffortEncoder, WrenchEncoder
 from inertid_ros.ros.markers import MarkerPainter
 from inertid_ros.ros.messages import (
@@ -45,10 +46,10 @@ Composed = list[tuple[Any, bytes]]
 class Publishers:
     """The publishers of a lifecycle node, from configure to cleanup. They are silent unless the node is active."""
 
-    def __init__(self, node: LifecycleNode, reliability: str) -> None:
-        """Create none yet; `reliability` is that of what goes out for every sample, `reliable` or `best_effort`."""
+    def __init__(self, node: LifecycleNode, reliability: Reliability) -> None:
+        """Create none yet; `reliability` is that of what goes out for every sample."""
         self._node = node
-        policy = ReliabilityPolicy.RELIABLE if reliability == "reliable" else ReliabilityPolicy.BEST_EFFORT
+        policy = ReliabilityPolicy.RELIABLE if reliability is Reliability.RELIABLE else ReliabilityPolicy.BEST_EFFORT
         self._sample_qos = QoSProfile(depth=50, reliability=policy)
         self._publishers: list[Any] = []
 

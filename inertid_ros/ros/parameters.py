@@ -11,7 +11,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.settings.changes import FIXED
+from inertid_ros.core.settings.rules import FIXED
 from inertid_ros.core.settings.settings import SettingInfo, Settings, iterate_settings
 from inertid_ros.ros.task import check_settings
 

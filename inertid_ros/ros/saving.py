@@ -8,7 +8,7 @@ from pathlib import Path
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.records import JointBlock, Output, WrenchBlock
-from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate_writer import list_links, list_live, write_estimate
 from inertid_ros.files.provenance import Provenance, hash_urdf
@@ -80,7 +80,7 @@ def save_links(settings: Settings, description: str, estimate: LinksEstimate, us
     Raises:
         InertidError: if there is no feasible completion, or the file cannot be written.
     """
-    provenance = usage.describe(description, "" if settings.links.source == "effort" else "base_wrench")
+    provenance = usage.describe(description, "base_wrench" if settings.links.source.has_base_wrench else "")
     links = list_links(estimate, complete_links(estimate), settings)
     path = _directory(settings) / LINKS_FILE
     write_estimate(path, list_live(settings, provenance, links=links))

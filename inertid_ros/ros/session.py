@@ -17,8 +17,7 @@ from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentified
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.states import ParameterState, judge_load_parameters
 from inertid_ros.core.records import JointBlock, Output, WrenchBlock
-from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import read_tool
 from inertid_ros.ros.description_source import SOURCE, DescriptionSource

@@ -9,7 +9,8 @@ from typing import Any
 
 from inertid_ros.core.chain import Target
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.settings.links_check import check_links_settings
+from inertid_ros.core.settings.choices import LoadSource, Method, Source
+from inertid_ros.core.settings.rules import check_links_settings
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import read_arm
 from inertid_ros.files.static_poses import read_static_file
@@ -71,7 +72,7 @@ def list_tasks(settings: Settings) -> list[Task]:
     """
     tasks = []
     if "load" in settings.estimators:
-        tasks.append(_LOAD_BY_WRENCH if settings.load.source == "wrench" else _LOAD_BY_EFFORT)
+        tasks.append(_LOAD_BY_WRENCH if settings.load.source is LoadSource.WRENCH else _LOAD_BY_EFFORT)
     if "links" in settings.estimators:
         tasks.append(_make_links_task(settings.links.source))
     if not tasks:
@@ -95,9 +96,9 @@ def _check_arm_settings(settings: Settings) -> None:
         raise SettingError("load.arm_file", load.arm_file, "the file of an identified arm, with load.source effort")
     if not load.sensor_frame:
         raise SettingError("load.sensor_frame", "", "the frame that the load is fixed to, with load.source effort")
-    if links.source == "base_wrench":
+    if not links.source.has_efforts:
         raise SettingError("links.source", links.source, "effort or both with load.source effort")
-    if links.method == "energy":
+    if links.method is Method.ENERGY:
         raise SettingError("links.method", links.method, "filtered or differentiated with load.source effort")
 
 
@@ -143,16 +144,16 @@ _LOAD_BY_EFFORT = Task(
 )
 
 
-def _make_links_task(source: str) -> Task:
+def _make_links_task(source: Source) -> Task:
     """The task of the links, by what is measured: effort, base_wrench or both."""
-    by_wrench = source != "effort"
+    by_wrench = source.has_base_wrench
     return Task(
         name="links",
         target=Target.LINKS,
         inputs=("joint_states", "base_wrench") if by_wrench else ("joint_states",),
         groups=("links",),
         wrenches="~/base/wrench" if by_wrench else "",
-        efforts="" if source == "base_wrench" else "~/links/effort",
+        efforts="~/links/effort" if source.has_efforts else "",
         unusable="unusable_arm",
         requirement="robot description with an arm",
         read=_read_static,

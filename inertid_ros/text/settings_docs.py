@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from inertid_ros.core.settings.changes import describe_changes
+from inertid_ros.core.settings.rules import describe_changes
 from inertid_ros.core.settings.settings import SettingInfo, iterate_settings
 
 _WIDTH = 110

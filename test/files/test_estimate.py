@@ -22,9 +22,9 @@ from inertid_ros.core.estimation.estimate import Fit, LinksEstimate, LoadEstimat
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.feasibility import nearest_feasible
-from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, compose
-from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool, compose
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.files.estimate import read_arm, read_estimate, read_tool
 from inertid_ros.files.estimate_writer import list_links, list_live, write_estimate
@@ -42,7 +42,7 @@ PROVENANCE = Provenance(
     last_stamp=1_700_000_012_987_654_321,
     samples={"joint_states_received": 12345},
 )
-SETTINGS = Settings(load=LoadSettings(sensor_frame="ft_sensor", method="integral"))
+SETTINGS = Settings(load=LoadSettings(sensor_frame="ft_sensor", method=Method.INTEGRAL))
 
 
 def make_covariance(size: int, scale: float) -> FloatArray:

@@ -13,6 +13,7 @@ from support.golden import puma_arm_messages
 from support.link_bags import BY_BOTH, ddarm_messages, simulate_ddarm
 
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
+from inertid_ros.core.settings.choices import EffortUnit, LoadSource
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 from inertid_ros.files.document import read_mapping
 from inertid_ros.files.estimate import read_estimate
@@ -67,10 +68,10 @@ def test_every_entry_of_a_load_by_efforts_is_documented(tmp_path: Path) -> None:
         write_bag(tmp_path / name, puma_arm_messages(seed, load=name == "loaded"))
         for seed, name in ((1, "arm"), (2, "loaded"))
     )
-    links = LinksSettings(effort_unit="newton_metre")
+    links = LinksSettings(effort_unit=EffortUnit.NEWTON_METRE)
     plan = Plan(settings=Settings(estimators=["links"], links=links))
     replay_recordings(find_recordings([arm], plan), plan, tmp_path, lambda _: None)
-    load = LoadSettings(source="effort", sensor_frame="ft_sensor", arm_file=str(tmp_path / "estimate.json"))
+    load = LoadSettings(source=LoadSource.EFFORT, sensor_frame="ft_sensor", arm_file=str(tmp_path / "estimate.json"))
     plan = Plan(settings=Settings(load=load, links=links))
     replay_recordings(find_recordings([loaded], plan), plan, tmp_path / "load", lambda _: None)
     content = dict(read_mapping(tmp_path / "load" / "estimate.json").content)

@@ -9,8 +9,7 @@ import pinocchio as pin
 import pytest
 
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rigid_body.inertial import compose, decompose, from_pinocchio
-from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.rigid_body.inertial import Tool, compose, decompose, from_pinocchio
 from inertid_ros.files import vendor_snippets as paste
 
 KNOWN = ("known",) * 10

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from inertid_ros.core.settings.links_check import check_links_settings
+from inertid_ros.core.settings.rules import check_links_settings
 from inertid_ros.files.parameters import read_settings
 
 ROOT = Path(__file__).parents[2]

@@ -13,6 +13,7 @@ from support.link_bags import BY_EFFORT, FRICTION, true_links
 
 from inertid_ros.cli.main import main
 from inertid_ros.core.records import FloatArray, WrenchBlock
+from inertid_ros.core.settings.choices import SignChoice
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.replay.combine import combine
@@ -21,7 +22,7 @@ from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recor
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator
 
-LOAD = Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load"))
+LOAD = Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign=SignChoice.ON_LOAD))
 QUARTER_TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 
 

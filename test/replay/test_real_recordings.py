@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.recordings import recording
 
+from inertid_ros.core.settings.choices import EffortUnit
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 from inertid_ros.replay.plan import Plan
 from inertid_ros.replay.recordings import find_recordings, replay_recordings
@@ -43,7 +44,7 @@ def test_recording_replays(name: str, mass: float, tolerance: float, tmp_path: P
 def test_recording_of_efforts_replays(name: str, left: float, urdf: float, tmp_path: Path) -> None:
     folder = recording(name)
     plan = Plan(
-        settings=Settings(estimators=["links"], links=LinksSettings(effort_unit="newton_metre")),
+        settings=Settings(estimators=["links"], links=LinksSettings(effort_unit=EffortUnit.NEWTON_METRE)),
         description=(folder / "robot.urdf").read_text(encoding="utf-8"),
     )
     outcome = replay_recordings(find_recordings([folder], plan), plan, tmp_path, lambda _: None)

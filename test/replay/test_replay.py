@@ -19,13 +19,14 @@ from support.chain import BAR, PUMA, make_chain, puma_motion, simulate_puma
 
 from inertid_ros.bags.bag import Bag
 from inertid_ros.core.records import FloatArray, IntArray, Output
+from inertid_ros.core.settings.choices import SignChoice
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.replay.plan import Plan
 from inertid_ros.replay.recordings import find_recordings, replay_recordings
 from inertid_ros.replay.replay import replay_bags
 from inertid_ros.replay.trace import LoadTrace
 
-PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load")))
+PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign=SignChoice.ON_LOAD)))
 SECONDS = 8.0
 
 

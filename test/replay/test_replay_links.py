@@ -30,6 +30,7 @@ from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, is_feasible
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.choices import EffortUnit, SignChoice
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.replay.combine import combine
@@ -104,7 +105,7 @@ def test_replay_is_the_chain(bag: Path) -> None:
 
 
 def test_load_and_links_do_not_disturb_each_other(bag: Path) -> None:
-    load = LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load")
+    load = LoadSettings(sensor_frame="ft_sensor", wrench_sign=SignChoice.ON_LOAD)
     traces = {
         names: replay_bags(
             [bag],
@@ -348,7 +349,9 @@ def test_heavier_links_come_out_heavier(outcome: tuple[Outcome, Path]) -> None:
 
 def test_settings_of_links_alone_need_no_wrench(tmp_path: Path) -> None:
     bag = write_bag(tmp_path / "bag", ddarm_messages(simulate_ddarm(2), 4.0))
-    outcome = run([bag], Settings(estimators=["links"], links=LinksSettings(effort_unit="newton_metre")), tmp_path)
+    outcome = run(
+        [bag], Settings(estimators=["links"], links=LinksSettings(effort_unit=EffortUnit.NEWTON_METRE)), tmp_path
+    )
     assert outcome.trouble == ()
     assert outcome.document["recordings"][0]["topics"][0]["topic"] == "/joint_states"
 

@@ -13,11 +13,25 @@ from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.files.known_body import find_body
 from inertid_ros.replay.trace import Envelope, LoadTrace, TraceEvent
 from inertid_ros.report.body_view import draw_body, ellipsoid_points
-from inertid_ros.report.convergence import draw_load_convergence, find_range, outline
-from inertid_ros.report.drawing import MOST_EVENTS, describe_events, mark_events, zigzag
-from inertid_ros.report.excitation import draw_deviations, draw_load_states
-from inertid_ros.report.residual import draw_distribution, draw_residual, draw_spectrum, find_spread
-from inertid_ros.report.signals import MOST_BUCKETS, bucket_factor, draw_signals, merge_buckets, view_signals
+from inertid_ros.report.convergence import (
+    draw_deviations,
+    draw_load_convergence,
+    draw_load_states,
+    find_band_range,
+    outline,
+)
+from inertid_ros.report.drawing import MOST_EVENTS, describe_events, find_range, mark_events, zigzag
+from inertid_ros.report.signals import (
+    MOST_BUCKETS,
+    SignalView,
+    bucket_factor,
+    draw_distribution,
+    draw_residual,
+    draw_signals,
+    draw_spectrum,
+    find_spread,
+    merge_buckets,
+)
 
 
 def test_every_parameter_has_its_estimate_and_band() -> None:
@@ -50,15 +64,24 @@ def test_a_parameter_that_is_not_excited_is_not_drawn() -> None:
 def test_range_is_that_of_the_end_not_of_the_start() -> None:
     values = np.array([500.0, -30.0, 1.1, 1.0])
     margins = np.array([1000.0, 50.0, 0.3, 0.1])
-    low, high = find_range(values, margins, np.ones(4, dtype=bool))
+    low, high = find_band_range(values, margins, np.ones(4, dtype=bool))
     assert 0.6 < low < 0.8
     assert 1.4 < high < 1.6
 
 
 def test_range_holds_earlier_loads_that_were_known_as_well() -> None:
-    low, high = find_range(np.array([0.0, 0.0, 5.0, 1.8]), np.array([0.1, 0.1, 99.0, 0.1]), np.ones(4, dtype=bool))
+    low, high = find_band_range(np.array([0.0, 0.0, 5.0, 1.8]), np.array([0.1, 0.1, 99.0, 0.1]), np.ones(4, dtype=bool))
     assert low < -0.1
     assert 1.9 < high < 3.0
+
+
+def test_range_of_an_axis_is_padded_and_leaves_out_what_is_rare() -> None:
+    values = np.append(np.linspace(0.0, 1.0, 999), np.nan)
+    values[500] = 100.0
+    assert find_range(values, values, 0.1) == pytest.approx((-10.0, 110.0))
+    low, high = find_range(values, values, 0.0, 0.005) or (0.0, 0.0)
+    assert 0.0 <= low < high < 1.01
+    assert find_range(values[-1:], values[-1:], 0.1) is None
 
 
 def test_outline_closes_each_run_on_its_own() -> None:
@@ -106,22 +129,22 @@ def test_spread_is_that_of_a_normal_distribution_whatever_the_outliers() -> None
 
 def test_wrenches_and_residual_have_six_axes_each() -> None:
     trace = puma_trace()
-    assert [line["name"] for line in draw_signals(view_signals(trace)).data] == ["measured"] * 6 + ["predicted"] * 6
-    residual = draw_residual(view_signals(trace))
+    assert [line["name"] for line in draw_signals(SignalView.of(trace)).data] == ["measured"] * 6 + ["predicted"] * 6
+    residual = draw_residual(SignalView.of(trace))
     assert len(residual.data) == 6
     assert max(np.nanmax(line["y"]) for line in residual.data) == pytest.approx(np.nanmax(trace.signals.residual.high))
 
 
 def test_spectrum_is_an_amplitude_density() -> None:
     trace = puma_trace()
-    lines = [line for line in draw_spectrum(view_signals(trace)).data if "name" in line]
+    lines = [line for line in draw_spectrum(SignalView.of(trace)).data if "name" in line]
     assert [line["name"] for line in lines] == ["fx", "fy", "fz", "nx", "ny", "nz"]
     np.testing.assert_allclose(np.asarray(lines[2]["y"]) ** 2, trace.spectrum.density[1:, 2])
 
 
 def test_distribution_has_the_area_one_with_what_lies_outside() -> None:
     trace = puma_trace()
-    figure = draw_distribution(view_signals(trace))
+    figure = draw_distribution(SignalView.of(trace))
     bars = [bar for bar in figure.data if bar["type"] == "bar"]
     for index, bar in enumerate(bars):
         outside = float(figure.layout["annotations"][index]["text"].split("</b>")[1].split("%")[0])
@@ -139,7 +162,7 @@ def test_states_and_deviations_cover_all_parameters() -> None:
 
 def test_contacts_are_shaded_and_changes_marked() -> None:
     trace = puma_trace()
-    shapes = draw_residual(view_signals(trace)).layout["shapes"]
+    shapes = draw_residual(SignalView.of(trace)).layout["shapes"]
     began, ended = (event.time for event in trace.events if event.kind.startswith("contact"))
     rectangles = [shape for shape in shapes if shape["type"] == "rect"]
     assert {(shape["x0"], shape["x1"]) for shape in rectangles} == {(began, ended)}
@@ -147,7 +170,7 @@ def test_contacts_are_shaded_and_changes_marked() -> None:
 
 
 def test_a_contact_that_goes_on_ends_with_the_recording() -> None:
-    figure = draw_spectrum(view_signals(puma_trace()))
+    figure = draw_spectrum(SignalView.of(puma_trace()))
     mark_events(figure, (TraceEvent(4.0, "contact_began", ""),), 9.0)
     assert {(shape["x0"], shape["x1"]) for shape in figure.layout["shapes"]} == {(4.0, 9.0)}
 

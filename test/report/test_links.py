@@ -28,12 +28,10 @@ from inertid_ros.replay.plan import Plan
 from inertid_ros.replay.target_replay import TargetReplay
 from inertid_ros.replay.trace import LinkTrace, Traces
 from inertid_ros.report import write_report
-from inertid_ros.report.convergence import iterate_link_convergence
-from inertid_ros.report.excitation import draw_link_states
+from inertid_ros.report.convergence import draw_link_states, iterate_link_convergence
 from inertid_ros.report.page import make_page
 from inertid_ros.report.plot import draw_links
-from inertid_ros.report.residual import draw_distribution, draw_residual, draw_spectrum
-from inertid_ros.report.signals import draw_signals, view_signals
+from inertid_ros.report.signals import SignalView, draw_distribution, draw_residual, draw_signals, draw_spectrum
 from inertid_ros.report.verdict_links import find_fit, find_unmoved, judge_links
 
 
@@ -123,7 +121,7 @@ def test_convergence_ends_at_the_estimate() -> None:
 
 
 def test_efforts_are_drawn_with_what_the_urdf_predicts() -> None:
-    view = view_signals(moving())
+    view = SignalView.of(moving())
     names = [line["name"] for line in draw_signals(view).data]
     assert names == ["measured"] * 3 + ["URDF alone"] * 3 + ["predicted"] * 3
     assert len(draw_residual(view).data) == 3
@@ -134,7 +132,7 @@ def test_efforts_are_drawn_with_what_the_urdf_predicts() -> None:
 def test_early_predictions_do_not_set_the_range() -> None:
     trace = moving()
     predicted = replace(trace.signals.predicted, high=trace.signals.predicted.high + 1e4)
-    figure = draw_signals(view_signals(replace(trace, signals=replace(trace.signals, predicted=predicted))))
+    figure = draw_signals(SignalView.of(replace(trace, signals=replace(trace.signals, predicted=predicted))))
     assert trace.signals.by_urdf is not None
     largest = max(np.nanmax(trace.signals.measured.high), np.nanmax(trace.signals.by_urdf.high))
     assert largest < figure.y(0)["range"][1] < 3.0 * largest

@@ -12,8 +12,7 @@ from support.report_traces import free_motion_trace, puma_trace, static_poses_tr
 from inertid_ros.core.diagnosis import Finding, HealthItem
 from inertid_ros.core.records import FloatArray
 from inertid_ros.replay.trace import MODES, Envelope, LoadTrace, SignalTrace, TraceEvent
-from inertid_ros.report.verdict import Verdict, join_words, list_times
-from inertid_ros.report.verdict_load import advise_on_rotation, judge_load
+from inertid_ros.report.verdict import Verdict, advise_on_rotation, join_words, judge_load, list_times
 
 KNOWN = ("known",) * 10
 

@@ -12,6 +12,7 @@ from support.bench import Bench
 from support.chain import BAR, PUMA, puma_motion, simulate_puma
 
 from inertid_ros.core.estimation.estimate import LoadEstimate
+from inertid_ros.core.settings.choices import SignChoice
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.replay.plan import Plan
 from inertid_ros.replay.replay import replay_bags
@@ -45,7 +46,7 @@ def test_node_and_replay_agree(bench: Bench, messages: list[Message], tmp_path: 
     bench.start(load__wrench_sign="on_load")
     live = play(bench, messages)
     bag = write_bag(tmp_path / "bag", messages, StoragePlugin.SQLITE3)
-    settings = Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load"))
+    settings = Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign=SignChoice.ON_LOAD))
     trace = replay_bags([bag], Plan(settings=settings), lambda: None, lambda _: None).load
     assert trace is not None
     offline = trace.estimate

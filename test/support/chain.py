@@ -12,7 +12,7 @@ from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.estimation.estimate import LoadEstimate, WristSensor
 from inertid_ros.core.records import FloatArray, Output, WrenchBlock, join_outputs
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.load import load_from_yaml
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import Hold, Motion, Sequence, paper_puma_move
@@ -27,7 +27,8 @@ BAR = load_from_yaml(share_path("config", "loads", "bar.yaml"))
 def make_chain(urdf: str = PUMA, **load: object) -> Chain:
     """A chain at `ft_sensor` with the wrench on the load unless told otherwise."""
     values = {"sensor_frame": "ft_sensor", "wrench_sign": "on_load", **load}
-    return Chain(Robot.from_urdf(urdf), Settings(load=LoadSettings(**values)), Target.LOAD)  # type: ignore[arg-type]
+    settings = Settings.from_flat({f"load.{name}": value for name, value in values.items()})
+    return Chain(Robot.from_urdf(urdf), settings, Target.LOAD)
 
 
 def puma_motion(rest: float = 2.0, rounds: int = 1) -> Motion:

@@ -8,6 +8,7 @@ import numpy as np
 
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.choices import EffortUnit, Source
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.motions.motion import Motion, Repeat, paper_ddarm_link_moves, round_trip
 from inertid_ros.sim.arm import JointFriction, links_of
@@ -21,9 +22,9 @@ HEAVIER = 1.3
 FRICTION = JointFriction(
     np.array([2.0, 1.5, 1.0]), np.array([3.0, 2.0, 1.0]), np.array([0.4, 0.3, 0.2]), np.array([1.0, -2.0, 0.5])
 )
-BY_EFFORT = Settings(estimators=["links"], links=LinksSettings(effort_unit="newton_metre"))
-BY_BASE = Settings(estimators=["links"], links=LinksSettings(source="base_wrench"))
-BY_BOTH = Settings(estimators=["links"], links=LinksSettings(source="both", effort_unit="newton_metre"))
+BY_EFFORT = Settings(estimators=["links"], links=LinksSettings(effort_unit=EffortUnit.NEWTON_METRE))
+BY_BASE = Settings(estimators=["links"], links=LinksSettings(source=Source.BASE_WRENCH))
+BY_BOTH = Settings(estimators=["links"], links=LinksSettings(source=Source.BOTH, effort_unit=EffortUnit.NEWTON_METRE))
 
 
 def true_links() -> FloatArray:

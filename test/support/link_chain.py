@@ -11,7 +11,7 @@ from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.estimation.estimate import Fit, LinksEstimate
 from inertid_ros.core.records import FloatArray, JointBlock, Output, join_outputs
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.settings.settings import LinksSettings, Settings
+from inertid_ros.core.settings.settings import Settings
 from inertid_ros.motions.motion import Motion
 from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.sim.arm import JointFriction, links_of
@@ -43,7 +43,8 @@ def make_motion(seed: int = 0, duration: float = 20.0, still: int | None = None)
 def make_link_chain(urdf: str = DDARM, **links: object) -> Chain:
     """A chain that learns from efforts in newton metres unless told otherwise."""
     values = {"effort_unit": "newton_metre", **links}
-    return Chain(Robot.from_urdf(urdf), Settings(links=LinksSettings(**values)), Target.LINKS)  # type: ignore[arg-type]
+    settings = Settings.from_flat({f"links.{name}": value for name, value in values.items()})
+    return Chain(Robot.from_urdf(urdf), settings, Target.LINKS)
 
 
 def simulate_links(

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 
+from inertid_ros.core.settings.choices import SignChoice
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.motions.motion import Hold, Repeat, Sequence, paper_puma_move, there_and_back
 from inertid_ros.replay.trace import LoadTrace
@@ -28,7 +29,7 @@ def puma_trace() -> LoadTrace:
     pushed = (times > 20.0) & (times < 23.5)
     push[pushed, 0] = 12.0 + 15.0 * np.sin(2.0 * np.pi * 1.3 * (times[pushed] - 20.0))
     push[pushed, 2] = 8.0 * np.sin(2.0 * np.pi * 0.7 * (times[pushed] - 20.0))
-    settings = Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign="on_load"))
+    settings = Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign=SignChoice.ON_LOAD))
     return record_trace(PUMA, settings, simulator.joints(0.0, 30.0), push_force(wrenches, push))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.signal import bilinear, lfilter
 
-from inertid_ros.core.equations.equation import Equation, Source
+from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.load import make_load_equation
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.equations.unknowns import LinkUnknowns
@@ -17,7 +17,8 @@ from inertid_ros.core.input.synchroniser import Columns, Segment
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.rows.rows import Filters, Method, Rows
+from inertid_ros.core.rows.rows import Filters, Rows
+from inertid_ros.core.settings.choices import Method, Source
 from support.random_robots import make_random_tree, make_random_urdf
 
 GRAVITY = np.array([1.0, 2.0, -9.0])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from inertid_ros.core.settings.changes import FIXED, IMMEDIATE, restarts_identification
+from inertid_ros.core.settings.rules import FIXED, IMMEDIATE, restarts_identification
 from inertid_ros.core.settings.settings import Settings, iterate_settings
 from inertid_ros.text.settings_docs import parameter_table, template_yaml
 

@@ -80,30 +80,21 @@ class EffortCheck:
 
 def _judge(slope: float, correlation: float, listed: str) -> tuple[Finding, ...]:
     if abs(slope) < _NONE and abs(correlation) < _FOLLOWS:
-        return (
-            Finding(
-                "warning",
-                "effort_without_gravity",
-                f"the effort does not follow gravity {listed}: the driver seems to publish gravity-compensated "
-                "torques; publish the measured ones, or set gravity to what is left of it in them",
-            ),
+        message = (
+            f"the effort does not follow gravity {listed}: the driver seems to publish gravity-compensated torques; "
+            "publish the measured ones, or set gravity to what is left of it in them"
         )
+        return (Finding("warning", "effort_without_gravity", message),)
     if slope < 0.0 and correlation < -_FOLLOWS_ROUGHLY:
-        return (
-            Finding(
-                "error",
-                "effort_sign",
-                f"the effort has the opposite sign of what gravity needs {listed}: it must be what the drives exert on "
-                "the arm; correct the driver",
-            ),
+        message = (
+            f"the effort has the opposite sign of what gravity needs {listed}: it must be what the drives exert on the "
+            "arm; correct the driver"
         )
+        return (Finding("error", "effort_sign", message),)
     if correlation > _FOLLOWS_ROUGHLY and not _LEAST < slope < _MOST:
-        return (
-            Finding(
-                "warning",
-                "effort_unit",
-                f"the effort follows gravity, but its magnitude is wrong {listed}: it looks like a current or a torque "
-                "before the gear; set links.effort_unit to ampere with links.torque_constants, or correct the driver",
-            ),
+        message = (
+            f"the effort follows gravity, but its magnitude is wrong {listed}: it looks like a current or a torque "
+            "before the gear; set links.effort_unit to ampere with links.torque_constants, or correct the driver"
         )
+        return (Finding("warning", "effort_unit", message),)
     return ()

@@ -10,14 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pinocchio as pin
 
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.reweighted import WeightedSolution
 from inertid_ros.core.records import BoolArray, FloatArray
-from inertid_ros.core.rigid_body.inertial import pinocchio_columns
-from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.rows.energy import EnergyWindows, make_energy_rows
 from inertid_ros.core.settings.settings import LinksSettings
 
@@ -31,6 +28,11 @@ _IS_SCALE = 0.95
 """Part of the squared disagreement that a wrong scale must explain to be named as its cause: nearly all of it."""
 _IS_FRICTION = 0.5
 """Part of the squared disagreement that losses growing with speed must explain to be named as its cause: most of it."""
+_LARGEST = 0.15
+"""Part of the work above which a disagreement counts even where the parameters are that uncertain: torque models of
+real arms leave less than half of it."""
+_ROWS = 250
+"""Rows (5 s) that a solution must come from before it is compared with anything: earlier ones change too much."""
 _NO_TIME = 1e-9
 """Time [s] that is divided by before the first window has ended: any number above zero."""
 
@@ -57,25 +59,17 @@ class EnergyBalance:
 
 
 class EnergyCheck:
-    """Adds up windows, each against the parameters known at its time."""
+    """Adds up windows, each against the parameters known at its time.
 
-    def __init__(self, arm: ArmModel, effort_density: FloatArray, velocity_deviation: FloatArray) -> None:
-        """Set the noise of the measurements.
+    Attributes:
+        effort_density: (n,) variance per hertz of each effort [Nm^2/Hz or N^2/Hz].
+    """
 
-        Args:
-            arm: the arm.
-            effort_density: (n,) variance per hertz of each effort [Nm^2/Hz or N^2/Hz].
-            velocity_deviation: (n,) standard deviation of each velocity [rad/s or m/s].
-        """
-        self._model = arm.model.copy()
-        self._model.gravity.linear = np.zeros(3)
-        self._data = self._model.createData()
-        self._order = pinocchio_columns(self._model.nv)
+    def __init__(self, effort_density: FloatArray) -> None:
+        """Set the noise of the efforts."""
         self.effort_density = effort_density
-        self._deviation = velocity_deviation
         self._sums = np.zeros(8)
-        self._speed = 0.0
-        self._span = 0.0
+        self._speed = self._span = 0.0
         self._count = 0
 
     def take(self, windows: EnergyWindows, parameters: FloatArray, covariance: FloatArray) -> None:
@@ -85,24 +79,12 @@ class EnergyCheck:
         left = work - predicted
         variances = np.maximum(windows.squares, 0.0) @ self.effort_density
         variances += np.einsum("rf,fg,rg->r", rows, covariance, rows)
-        momenta = np.array([self._momenta(*ends, parameters) for ends in zip(*windows[3:], strict=True)])
-        variances += (momenta.reshape(len(rows), -1, len(self._deviation)) ** 2 @ self._deviation**2).sum(axis=1)
         speeds = windows.squares.sum(axis=1)
         fit = (left * predicted, left * speeds, predicted * predicted, predicted * speeds, speeds * speeds)
-        products = (left * left, variances, work * work, *fit)
-        self._sums += [product.sum() for product in products]
+        self._sums += [product.sum() for product in (left * left, variances, work * work, *fit)]
         self._speed += float(speeds.sum())
-        self._span += float(np.sum(windows.times[:, 1] - windows.times[:, 0]))
+        self._span += float(np.diff(windows.times).sum())
         self._count += len(rows)
-
-    def _momenta(self, positions: FloatArray, velocities: FloatArray, parameters: FloatArray) -> FloatArray:
-        """Momentum of each joint (2, n) at both ends of a window: what an error of its velocity does to the energy."""
-        rest = np.zeros(self._model.nv)
-        regressors = [
-            np.array(pin.computeJointTorqueRegressor(self._model, self._data, position, rest, velocity))
-            for position, velocity in zip(positions, velocities, strict=True)
-        ]
-        return np.asarray(np.stack(regressors)[..., self._order] @ parameters[: len(self._order)])
 
     def balance(self) -> EnergyBalance:
         """What is known so far."""
@@ -148,31 +130,22 @@ class EnergyCheck:
         return "check that efforts, positions and velocities are those of the same joint at the same time"
 
 
-_LARGEST = 0.15
-"""Part of the work above which a disagreement counts even where the parameters are that uncertain: torque models of
-real arms leave less than half of it."""
-_ROWS = 250
-"""Rows (5 s) that a solution must come from before it is compared with anything: earlier ones change too much."""
-
-
 class EnergyCrossCheck:
     """Takes samples 20 ms apart, which is enough for the work over a window, and the solutions in between."""
 
     def __init__(self, model: LinkModel, links: LinksSettings, interval: float) -> None:
         """Set the arm, and how far samples are apart [s]."""
-        self._arm = model.arm
         self._rows = make_energy_rows(model, links, links.energy_window)
         self._columns, self._size = model.base.columns, len(model.base.names)
-        self._interval = interval
+        self._interval, self._joints = interval, len(model.arm.joint_names)
         self.reset()
 
     def reset(self) -> None:
         """Forget all samples and windows."""
-        still = np.zeros(len(self._arm.joint_names))
         self._rows.restart()
         self._samples: list[FloatArray] = []
         self._waiting: list[EnergyWindows] = []
-        self._check = EnergyCheck(self._arm, still, still)
+        self._check = EnergyCheck(np.zeros(self._joints))
 
     def take(self, sample: FloatArray, joints: int, is_new: bool) -> None:
         """Take a sample [time, positions, velocities, efforts, bad]; where an effort is missing a new window starts."""

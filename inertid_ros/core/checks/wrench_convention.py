@@ -3,6 +3,9 @@
 For a load of mass m in the right frame, f = m a + b with a the acceleration less gravity, whatever the bias. With
 H = sum (a - mean)(f - mean)^T and C = sum (a - mean)(a - mean)^T, the best multiple of the identity leaves
 T - tr(H)^2 / tr(C) of T = sum |f - mean|^2 unexplained, the best multiple of any orthogonal matrix T - |H|_*^2 / tr(C).
+
+Estimates are made in the driver's own sign; for the other sign they only change theirs. So the sign need not be known
+to learn, only to report: it is the one that makes the mass positive.
 """
 
 from __future__ import annotations
@@ -11,7 +14,9 @@ import numpy as np
 
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.diagnosis import Finding
+from inertid_ros.core.estimation.estimate import Sign
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.settings.choices import SignChoice
 
 _ENOUGH_TURN = 2.0
 """Standard deviation [m/s²] of gravity in a second direction from which the frame is judged: turns by 12 degrees."""
@@ -35,6 +40,18 @@ _FLAT = 0.05
 across it is a matter of choice."""
 _MIRRORS = ((1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (1.0, -1.0, 1.0), (1.0, 1.0, -1.0))
 """Signs of the moments' axes: as they are, and with one of them mirrored."""
+_LIGHTEST = 0.05
+"""Masses below this [kg] have no certain sign: cables weigh as much."""
+_BEYOND_DOUBT = 10.0
+"""Standard deviations from which the sign of a mass is believed for good; they are too small in a wrong frame."""
+_NEGATIVE = 0.1
+"""Masses down to this [kg] below zero do not contradict a configured sign: a sensor without a load drifts as much."""
+_HEAVY = 2.0
+"""Weight [N] from which a tare is told from a bias of its own."""
+_ALIKE = 0.05
+"""Part of the weight to which the bias must be the same force, and to which the mass must be known, for a tare."""
+_LEVER = 0.005
+"""Distance [m] from the centre of mass at which that force must act, for a tare."""
 
 
 class ConventionCheck:
@@ -139,20 +156,16 @@ def _judge_frame(
     if singular[2] < _FLAT * singular[0]:
         other = right.T @ np.diag([1.0, 1.0, -1.0]) @ left.T
         turn = max(turn, other, key=_squareness)
-    sign = "on_load" if np.linalg.det(turn) > 0 else "on_sensor"
-    angle, axis = _angle_and_axis(turn if sign == "on_load" else -turn)
-    mirrored = (
-        " (or one of its axes is mirrored: a left-handed sensor)" if sign == "on_sensor" and angle > 170.0 else ""
+    sign = Sign.ON_LOAD if np.linalg.det(turn) > 0 else Sign.ON_SENSOR
+    angle, axis = _angle_and_axis(sign.factor * turn)
+    is_mirrored = sign is Sign.ON_SENSOR and angle > 170.0
+    message = (
+        f"the force follows gravity only if the sensor frame is turned by {angle:.0f} deg about "
+        f"({axis[0]:.2f}, {axis[1]:.2f}, {axis[2]:.2f}), with wrench_sign {sign}"
+        f"{' (or one of its axes is mirrored: a left-handed sensor)' if is_mirrored else ''}: "
+        "correct the frame of the sensor in the URDF, or load.sensor_frame"
     )
-    finding = Finding(
-        "error",
-        "frame_turned",
-        "the force follows gravity only if the sensor frame is turned by "
-        f"{angle:.0f} deg about ({axis[0]:.2f}, {axis[1]:.2f}, {axis[2]:.2f}), "
-        f"with wrench_sign {sign}{mirrored}: "
-        "correct the frame of the sensor in the URDF, or load.sensor_frame",
-    )
-    return (finding,), False
+    return (Finding("error", "frame_turned", message),), False
 
 
 def _judge_moments(motion: FloatArray, cross: FloatArray, moments: FloatArray) -> tuple[tuple[Finding, ...], bool]:
@@ -194,6 +207,50 @@ def _angle_and_axis(turn: FloatArray) -> tuple[float, FloatArray]:
     return angle, axis if axis @ skew >= 0 else -axis
 
 
+class WrenchSign:
+    """The configured sign, or the one that follows from gravity.
+
+    Attributes:
+        sign: which wrench the driver publishes; None while no mass was ever beyond doubt.
+    """
+
+    def __init__(self, configured: SignChoice) -> None:
+        """Take the configured sign."""
+        self.sign = None if configured is SignChoice.AUTO else Sign(configured.value)
+
+    def learn(self, mass: float, variance: float) -> None:
+        """Take a mass in the driver's sign."""
+        if self.sign is None and abs(mass) > max(_LIGHTEST, _BEYOND_DOUBT * np.sqrt(variance)):
+            self.sign = Sign.ON_LOAD if mass > 0.0 else Sign.ON_SENSOR
+
+
+def find_contradictions(
+    unknowns: FloatArray, covariance: FloatArray, sign: Sign | None, gravity: float
+) -> tuple[Finding, ...]:
+    """A negative mass under a configured sign, or a bias that is the weight of the load.
+
+    Args:
+        unknowns: [phi (10), bias (6)] in the driver's sign.
+        covariance: (16, 16) of them.
+        sign: as configured or found.
+        gravity: m/s^2.
+    """
+    mass = float(unknowns[0] if sign is None else sign.factor * unknowns[0])
+    deviation = float(np.sqrt(covariance[0, 0]))
+    if sign is not None and mass < -max(_NEGATIVE, _BEYOND_DOUBT * deviation):
+        other = Sign.ON_LOAD if sign is Sign.ON_SENSOR else Sign.ON_SENSOR
+        message = f"with wrench_sign {sign} the mass is {mass:.3f} kg: set load.wrench_sign to {other}, or to auto"
+        return (Finding("error", "sign_contradicted", message),)
+    weight = mass * gravity
+    force, moment = unknowns[10:13], unknowns[13:]
+    distance = abs(float(np.linalg.norm(force)) - weight)
+    if weight > _HEAVY and deviation < _ALIKE * mass and distance < _ALIKE * weight:
+        expected = np.cross(unknowns[1:4] / unknowns[0], force)
+        if np.linalg.norm(expected - moment) < _LEVER * weight:
+            return (_TARED,)
+    return ()
+
+
 _COMPENSATED = Finding(
     "warning",
     "compensated",
@@ -211,4 +268,9 @@ _HANDEDNESS = Finding(
     "moments_mirrored",
     "forces follow gravity, but the moments are inconsistent with them: the moment axes have another handedness, order "
     "or unit than the force axes",
+)
+_TARED = Finding(
+    "info",
+    "tared",
+    "the sensor was zeroed with the load on it: its bias is the load's weight. The estimate accounts for it",
 )

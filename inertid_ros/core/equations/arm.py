@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.equations.equation import Equation, Source
+from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.signals import CONSTANT, COULOMB, ROTOR, VISCOUS, SignalMemory, make_signal_memory
 from inertid_ros.core.equations.unknowns import LinkUnknowns, channel_names
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.tree import FIXED, pack_tree
+from inertid_ros.core.settings.choices import Source
 
 _PROBES = 20
 """Random states at which an entry must be zero to count as zero always: one would do, but for accidents."""

@@ -7,26 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from inertid_ros.core.equations.signals import MOMENTA, SIGNALS, SignalMemory, compute_whole_signals
-from inertid_ros.core.records import FloatArray, IntArray, Name
-
-
-class Source(Name):
-    """What is measured of an arm: the joints' efforts, the wrench under its base, or both."""
-
-    EFFORT = "effort"
-    BASE_WRENCH = "base_wrench"
-    BOTH = "both"
-
-    @property
-    def has_efforts(self) -> bool:
-        """Whether efforts are used."""
-        return self is not Source.BASE_WRENCH
-
-    @property
-    def has_base_wrench(self) -> bool:
-        """Whether a base sensor is used."""
-        return self is not Source.EFFORT
-
+from inertid_ros.core.records import FloatArray, IntArray
 
 WRENCH_NAMES = ("fx", "fy", "fz", "nx", "ny", "nz")
 """Components of a wrench: force [N], moment [Nm]."""

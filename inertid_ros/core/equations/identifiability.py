@@ -14,11 +14,11 @@ import pinocchio as pin
 
 from inertid_ros.core.equations.arm import make_arm_equation
 from inertid_ros.core.equations.base_parameters import BaseParameters, find_base_parameters
-from inertid_ros.core.equations.equation import Source
 from inertid_ros.core.equations.unknowns import LinkUnknowns
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.settings.choices import Source
 
 STATES = 400
 """States to draw; with six readings each that is enough for some two hundred joints."""

@@ -11,13 +11,14 @@ import pinocchio as pin
 
 from inertid_ros.core.equations.arm import Payload, make_arm_equation
 from inertid_ros.core.equations.base_parameters import BaseParameters, find_base_parameters
-from inertid_ros.core.equations.equation import Equation, Source
+from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.identifiability import draw_states, order_of_links, square_up
 from inertid_ros.core.equations.unknowns import LinkUnknowns, channel_names
 from inertid_ros.core.errors import UnknownFrameError, UnsupportedJointError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.choices import Source
 from inertid_ros.core.settings.settings import Settings
 
 _GRAVITY = 9.81

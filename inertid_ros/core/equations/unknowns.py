@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inertid_ros.core.equations.equation import WRENCH_NAMES, Source
+from inertid_ros.core.equations.equation import WRENCH_NAMES
 from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.settings.choices import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,7 @@ from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.states import ParameterState, demote, judge_link_parameters, judge_load_parameters
 from inertid_ros.core.records import FloatArray, IntArray, Name
 from inertid_ros.core.rigid_body.feasibility import nearest_feasible
-from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.core.rigid_body.tool import Tool, subtract
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool, subtract
 
 _IMPOSSIBLE = 100.0
 """Chi-square distance to the nearest physically consistent body that ten parameters never reach by noise."""

@@ -8,15 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.equations.equation import WRENCH_NAMES, Source
+from inertid_ros.core.equations.equation import WRENCH_NAMES
 from inertid_ros.core.input.efforts import EffortInput, EffortStreams
 from inertid_ros.core.input.joint_names import JointNames
 from inertid_ros.core.input.synchroniser import Segment, Synchroniser
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import FramePath, Robot
+from inertid_ros.core.settings.choices import BaseSign, EffortUnit, Source
 from inertid_ros.core.settings.settings import LinksSettings
-from inertid_ros.core.static.baseline import StaticWrench
+from inertid_ros.core.static.rest_poses import StaticWrench
 
 _WRENCH = len(WRENCH_NAMES)
 
@@ -100,7 +101,7 @@ class ArmInput:
         self._health = health
         self._n = len(arm.joint_names)
         by_effort = self._source is Source.EFFORT
-        self._sign = -1.0 if links.base_wrench_sign == "on_ground" and not by_effort else 1.0
+        self._sign = -1.0 if links.base_wrench_sign is BaseSign.ON_GROUND and not by_effort else 1.0
         self._base_frame = links.base_frame or robot.frame_names[0]
         self._frames = set(robot.frame_names)
         self._names = JointNames(robot.joint_names, health)
@@ -211,7 +212,7 @@ def choose_joints(robot: Robot, block: JointBlock, health: Health) -> Sequence[s
 
 def _find_constants(links: LinksSettings, arm: ArmModel) -> FloatArray:
     """What efforts are multiplied with, in the order of the arm's joints."""
-    if links.effort_unit != "ampere" or links.source == Source.BASE_WRENCH:
+    if links.effort_unit is not EffortUnit.AMPERE or not links.source.has_efforts:
         return np.ones(len(arm.joint_names))
     given = dict(zip(links.joints, links.torque_constants, strict=True))
     return np.array([given[name] for name in arm.joint_names])

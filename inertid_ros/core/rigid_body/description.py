@@ -1,5 +1,6 @@
 """What the ten parameters mean: mass, centre of mass, inertia about it, principal moments and axes, with uncertainty.
 
+The solid ellipsoid that turns like the body is the picture of its inertia.
 Atkeson, An and Hollerbach (1986), eq. 10 and 11. Standard deviations are first-order: with J the Jacobian of a quantity
 with respect to phi and C the covariance of phi, the covariance of the quantity is J C Jᵀ.
 """
@@ -20,6 +21,8 @@ DISTINCT = 5.991
 """Chi-square with two degrees of freedom at 95 %: above it two principal moments differ."""
 _ROUNDING = 1e-9
 """Part of the largest principal moment by which rounding may change the others."""
+_OTHERS = np.array([[-1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0]])
+"""The sum of the other two moments less the own one is twice the second moment along an axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +137,25 @@ def _find_unique_axes(moments: FloatArray, rotated: FloatArray, covariance: Floa
         if (moments[b] - moments[a]) ** 2 * np.linalg.inv(spread)[0, 0] < DISTINCT:
             unique[a] = unique[b] = False
     return (unique[0], unique[1], unique[2])
+
+
+def equivalent_semi_axes(mass: float, principal_moments: FloatArray) -> FloatArray:
+    """Return the semi-axes (3,) [m] of the homogeneous ellipsoid with that mass [kg] and those moments (3,) [kg m²].
+
+    Its moments are I_i = m (a_j² + a_k²) / 5, hence a_i² = 5 (I_j + I_k − I_i) / (2 m). Where the moments violate the
+    triangle inequality, a_i is 0.
+    """
+    return semi_axis_bounds(mass, principal_moments, np.zeros(3))[0]
+
+
+def semi_axis_bounds(
+    mass: float, principal_moments: FloatArray, moments_std: FloatArray, deviations: float = 2.0
+) -> tuple[FloatArray, FloatArray]:
+    """Return the semi-axes (3,) of a smaller and a larger ellipsoid between which the body's lies.
+
+    The squares a_i² are moved by so many standard deviations; the moments count as independent, the mass as exact,
+    since it is known far better.
+    """
+    squares = 2.5 / mass * (_OTHERS @ principal_moments)
+    margin = deviations * 2.5 / mass * np.linalg.norm(moments_std)
+    return np.sqrt(np.maximum(squares - margin, 0.0)), np.sqrt(np.maximum(squares + margin, 0.0))

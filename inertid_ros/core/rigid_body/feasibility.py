@@ -21,7 +21,7 @@ from scipy.linalg.lapack import dposv
 
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rigid_body.inertial import compose, is_feasible, pseudo_inertia
+from inertid_ros.core.rigid_body.inertial import compose, inertia_of_ball, is_feasible, pseudo_inertia
 
 MARGIN = 1e-7
 """Thinnest body returned: smallest second moment about the COM, as a part of tr ∫ x xᵀ dm about the origin;
@@ -33,8 +33,6 @@ _SMALLEST_MASS = 1e-4
 """Mass [kg] of the plausible body at least: below what any force sensor resolves."""
 _LONGEST_LEVER = 2.0
 """Distance [m] of the plausible body's centre of mass from the sensor at most: beyond any tool."""
-_WATER = 1000.0
-"""Density [kg/m³] of the plausible body: that of most tools and parts within a factor of ten."""
 _TO_BOUNDARY = 0.95
 """Part of the way to the boundary that a step may go: interior-point methods use 0.9 to 0.995."""
 _MAXIMUM_STEPS = 40
@@ -75,8 +73,7 @@ def nearest_feasible(phi: FloatArray, information: FloatArray) -> FloatArray:
         return phi
     if not (np.all(np.isfinite(phi)) and np.all(np.isfinite(information))):
         raise NotIdentifiedError("an estimate that is not finite has no nearest body: reset the estimator")
-    root = _root_of(_plausible_body(phi))
-    jacobian = _express(root)
+    jacobian, root = express_units(_plausible_body(phi))
     weights, axes = np.linalg.eigh(jacobian @ information @ jacobian.T)
     basis = axes.T @ UNITS.reshape(10, 16)
     half = np.linalg.solve(root, (phi @ _PARAMETERS).reshape(4, 4))
@@ -85,20 +82,13 @@ def nearest_feasible(phi: FloatArray, information: FloatArray) -> FloatArray:
     return np.asarray((root @ body @ root.T).ravel() @ _INVERSE_PARAMETERS)
 
 
-def express_units(body: FloatArray) -> FloatArray:
-    """Return (10, 10) the parameters of each of UNITS, measured by a body (10,), less its margin.
+def express_units(body: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return (10, 10) the parameters of each of UNITS, measured by a body (10,), less its margin, and L (4, 4).
 
     In these units, P = L S Lᵀ, that body is S = 1, whatever its size and place.
     """
-    return _express(_root_of(body))
-
-
-def _root_of(body: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.cholesky((body @ _PARAMETERS).reshape(4, 4)))
-
-
-def _express(root: FloatArray) -> FloatArray:
-    return np.asarray((root @ UNITS @ root.T).reshape(10, 16) @ _INVERSE_PARAMETERS)
+    root = np.linalg.cholesky((body @ _PARAMETERS).reshape(4, 4))
+    return (root @ UNITS @ root.T).reshape(10, 16) @ _INVERSE_PARAMETERS, root
 
 
 def _plausible_body(phi: FloatArray) -> FloatArray:
@@ -106,8 +96,7 @@ def _plausible_body(phi: FloatArray) -> FloatArray:
     mass = max(abs(float(phi[0])), _SMALLEST_MASS)
     com = phi[1:4] / mass
     com *= _LONGEST_LEVER / max(float(np.linalg.norm(com)), _LONGEST_LEVER)
-    radius = float(np.cbrt(3.0 * mass / (4.0 * np.pi * _WATER)))
-    return compose(mass, com, 0.4 * mass * radius**2 * np.eye(3))
+    return compose(mass, com, inertia_of_ball(mass) * np.eye(3))
 
 
 def _minimise(target: FloatArray, weights: FloatArray, basis: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.feasibility import MARGIN, express_units
-from inertid_ros.core.rigid_body.inertial import compose, decompose
+from inertid_ros.core.rigid_body.inertial import compose, decompose, inertia_of_ball
 from inertid_ros.core.rigid_body.interior_point import descend
 
 SMALL_NUMBER = 1e-3
@@ -20,8 +20,6 @@ _SMALLEST_MASS = 1e-3
 """Mass [kg] below which a URDF's link is a placeholder that says nothing."""
 _UNKNOWN_MASS = 0.1
 """Mass [kg] that stands in for such a link's: that of a small part."""
-_WATER = 1000.0
-"""Density [kg/m³] of what stands in for a link."""
 _THINNEST = 0.01
 """Smallest second moment about the centre of mass that is plausible, as a part of that of a ball of water: a plate or a
 rod, not a plane or a line."""
@@ -56,7 +54,7 @@ def nearest_feasible_links(
         minimise (C x − b)ᵀ Λ (C x − b)   subject to   P(x_link) positive definite for every link, x_positive > 0
 
     and of all x that do, the one with the least Σ [tr(P(prior)⁻¹ P(x)) − log det P(x)], a distance that depends neither
-    on units nor on frames. The minimum is met within a chi-square of feasible.TOLERANCE.
+    on units nor on frames. The minimum is met within a chi-square of feasibility.TOLERANCE.
 
     Args:
         prior: (F,) the URDF's own values, ten for each link first; inconsistent links are replaced, see make_plausible.
@@ -72,7 +70,7 @@ def nearest_feasible_links(
     if not all(np.all(np.isfinite(item)) for item in (prior, estimate, root, combination)):
         raise NotIdentifiedError("an estimate that is not finite has no nearest links: reset the estimator")
     last = 10 * links
-    units = np.array([express_units(make_plausible(phi)) for phi in prior[:last].reshape(links, 10)])
+    units = np.array([express_units(make_plausible(phi))[0] for phi in prior[:last].reshape(links, 10)])
     free = np.setdiff1d(np.arange(last, len(prior)), positive)
     scales = np.maximum(prior[positive], SMALL_NUMBER)
     weighted = root @ combination
@@ -93,17 +91,12 @@ def make_plausible(phi: FloatArray) -> FloatArray:
     it is too thin, or thinner than nothing, it is made thicker.
     """
     if phi[0] < _SMALLEST_MASS:
-        return compose(_UNKNOWN_MASS, np.zeros(3), 2.0 * _second_moment_of_ball(_UNKNOWN_MASS) * np.eye(3))
+        return compose(_UNKNOWN_MASS, np.zeros(3), inertia_of_ball(_UNKNOWN_MASS) * np.eye(3))
     mass, com, inertia = decompose(phi)
     moments, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - inertia)
     about_origin = float(np.abs(moments).sum() + mass * com @ com)
-    thinnest = max(_THINNEST * _second_moment_of_ball(mass), 100.0 * MARGIN * about_origin)
+    thinnest = max(_THINNEST * 0.5 * inertia_of_ball(mass), 100.0 * MARGIN * about_origin)
     if moments[0] >= thinnest:
         return phi
     spread = axes * np.maximum(moments, thinnest) @ axes.T
     return compose(mass, com, np.trace(spread) * np.eye(3) - spread)
-
-
-def _second_moment_of_ball(mass: float) -> float:
-    """Second moment of a ball of water along one axis, m r² / 5."""
-    return 0.2 * mass * float(np.cbrt(3.0 * mass / (4.0 * np.pi * _WATER))) ** 2

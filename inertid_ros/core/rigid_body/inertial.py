@@ -8,6 +8,8 @@ with the inertia about the frame's origin, not about the centre of mass, in the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pinocchio as pin
 
@@ -23,6 +25,8 @@ UPPER_TRIANGLE = np.triu_indices(3)
 
 _PINOCCHIO_ORDER = np.array([0, 1, 2, 3, 4, 5, 7, 6, 8, 9])
 """Swaps Ixz and Iyy, and is its own inverse."""
+_WATER = 1000.0
+"""Density [kg/m³] of what stands in for an unknown body: that of most tools and parts within a factor of ten."""
 _ROUNDING = 1e-12
 """Smallest eigenvalue of a pseudo-inertia with unit diagonal that counts as positive; rounding leaves 1e-16."""
 
@@ -30,6 +34,11 @@ _ROUNDING = 1e-12
 def inertia_about_origin(mass: float, com: FloatArray) -> FloatArray:
     """Return the (3, 3) inertia of a point mass at `com` about the origin, m (cᵀc 1 − c cᵀ): the parallel axis term."""
     return mass * (com @ com * np.eye(3) - np.outer(com, com))
+
+
+def inertia_of_ball(mass: float) -> float:
+    """Return the moment of inertia of a ball of water about its centre, 2 m r² / 5 [kg m²]."""
+    return 0.4 * mass * float(np.cbrt(3.0 * mass / (4.0 * np.pi * _WATER))) ** 2
 
 
 def compose(mass: float, com: FloatArray, inertia_at_com: FloatArray) -> FloatArray:
@@ -125,3 +134,27 @@ def is_feasible(phi: FloatArray) -> bool:
         return False
     scale = 1.0 / np.sqrt(diagonal)
     return bool(np.linalg.eigvalsh(scale[:, None] * matrix * scale)[0] > _ROUNDING)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """The bare gripper on the sensor: identified once, then subtracted from all that the sensor carries.
+
+    Attributes:
+        phi: (10,) parameters in the sensor frame.
+        covariance: (10, 10) of them.
+        sensor_frame: the frame they are given in.
+    """
+
+    phi: FloatArray
+    covariance: FloatArray
+    sensor_frame: str
+
+
+def subtract(phi: FloatArray, covariance: FloatArray, tool: Tool) -> tuple[FloatArray, FloatArray]:
+    """Return parameters (10,) and covariance (10, 10) of the load alone.
+
+    Parameters about the same origin add up, so phi_load = phi − phi_tool. The two were identified from different data,
+    so their covariances add up as well.
+    """
+    return phi - tool.phi, covariance + tool.covariance

@@ -96,12 +96,7 @@ def _check(robot: Robot, name: str) -> None:
         raise UnsupportedJointError(
             f"joint '{name}' mimics another joint, and its effort is not its own: leave it out of links.joints"
         )
-    joint = robot.model.joints[robot.model.getJointId(name)]
-    if joint.nq != 1 or joint.nv != 1:
-        raise UnsupportedJointError(
-            f"joint '{name}' is a {joint.shortname()}: only revolute, continuous, prismatic and fixed joints are "
-            "supported; leave it out of links.joints"
-        )
+    robot.check_joint(name, advice="; leave it out of links.joints")
 
 
 def _moved_link(model: pin.Model, joint: str) -> str:

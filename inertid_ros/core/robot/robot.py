@@ -76,6 +76,15 @@ class Robot:
         """Names of the links, which are the frames a sensor can be in."""
         return tuple(frame.name for frame in self.model.frames if frame.type == pin.FrameType.BODY)
 
+    def check_joint(self, name: str, where: str = "", advice: str = "") -> None:
+        """Raise UnsupportedJointError unless a joint has exactly one coordinate; the message says where, and advice."""
+        joint = self.model.joints[self.model.getJointId(name)]
+        if joint.nq != 1 or joint.nv != 1:
+            raise UnsupportedJointError(
+                f"joint '{name}'{where} is a {joint.shortname()}: only revolute, continuous, prismatic and fixed "
+                f"joints are supported{advice}"
+            )
+
     def path_to(self, frame: str) -> FramePath:
         """Model the way from the root to a frame; the joints that do not move the frame are left out.
 
@@ -90,16 +99,10 @@ class Robot:
         if not path:
             raise UnsupportedJointError(f"no joint moves frame '{frame}': a load cannot be identified there")
         for index in path:
-            joint = self.model.joints[index]
-            if joint.nq != 1 or joint.nv != 1:
-                raise UnsupportedJointError(
-                    f"joint '{self.model.names[index]}' on the way to '{frame}' is a {joint.shortname()}: "
-                    "only revolute, continuous, prismatic and fixed joints are supported"
-                )
+            self.check_joint(self.model.names[index], f" on the way to '{frame}'")
         locked = [index for index in range(1, self.model.njoints) if index not in path]
         model = pin.buildReducedModel(self.model, locked, pin.neutral(self.model))
-        names = tuple(model.names[1:])
-        is_angle = find_angles(model)
+        names, is_angle = tuple(model.names[1:]), find_angles(model)
         placed = model.frames[model.getFrameId(frame)]
         model.addJoint(placed.parentJoint, pin.JointModelRX(), placed.placement, frame + "_origin")
         return FramePath(frame, names, is_angle, model)

@@ -9,9 +9,10 @@ import numpy as np
 
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.input.synchroniser import Segment
-from inertid_ros.core.records import FloatArray, Name
+from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rows.advance import DIFFERENTIATED, FILTERED, INTEGRAL, INTERVAL, advance, foresee, weigh_entries
 from inertid_ros.core.rows.memory import GAP, RESTART, make_memory
+from inertid_ros.core.settings.choices import Method
 
 _ROW_RATE = 1e9 / INTERVAL
 """Rows per second [Hz]: one in a decision interval."""
@@ -20,15 +21,6 @@ _STAND_OUT = 4.0
 of ten thousand."""
 _DIFFERENTIATED_STAND_OUT = 2.0
 """The same for differentiated rows, whose noise would hide a slow motion otherwise."""
-
-
-class Method(Name):
-    """How rows are made; energy is for efforts alone."""
-
-    FILTERED = "filtered"
-    DIFFERENTIATED = "differentiated"
-    INTEGRAL = "integral"
-    ENERGY = "energy"
 
 
 @dataclass(frozen=True, slots=True)

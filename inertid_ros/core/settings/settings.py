@@ -9,24 +9,43 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import EnumMeta
 from typing import Any, Literal, get_type_hints
 
 import numpy as np
 
 from inertid_ros.core.errors import SettingError
+from inertid_ros.core.settings.choices import (
+    BaseSign,
+    EffortUnit,
+    LoadSource,
+    Method,
+    Reliability,
+    SignChoice,
+    Source,
+)
 
 SettingType = Literal["bool", "int", "float", "str", "float_list", "str_list"]
 
 
+_TYPES: dict[Any, SettingType] = {
+    bool: "bool", int: "int", float: "float", str: "str", list[float]: "float_list", list[str]: "str_list",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """What is known of one parameter besides its value."""
+    """What is known of one parameter besides its value.
+
+    Default and choices are as parameter files have them; `choice` is the enumeration that a value becomes, if any.
+    """
 
     name: str
     type: SettingType
+    choice: EnumMeta | None
     default: Any
-    unit: str
     description: str
+    unit: str
     minimum: float | None
     maximum: float | None
     choices: tuple[str, ...]
@@ -46,44 +65,35 @@ class SettingInfo:
     def check(self, value: Any) -> Any:
         """Return the value in its own type, or raise SettingError naming the range.
 
-        An integer is taken where a float is expected, nothing else is converted.
+        An integer is taken where a float is expected, and any sequence for a list; nothing else is converted.
         """
-        kind = {"bool": bool, "int": int, "float": float, "str": str, "float_list": list, "str_list": list}[self.type]
-        if self.type == "float" and isinstance(value, int) and not isinstance(value, bool):
+        kind: Any = {"bool": bool, "int": int, "float": float, "str": str}.get(self.type, list)
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
-        if self.type in ("float_list", "str_list") and not isinstance(value, (str, bytes)):
-            try:
-                value = list(value)
-            except TypeError:
-                pass
-        wrong_type = not isinstance(value, kind) or (kind is int and isinstance(value, bool))
-        if wrong_type:
+        if kind is list and hasattr(value, "__iter__") and not isinstance(value, (str, bytes)):
+            value = list(value)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise SettingError(self.name, value, f"a {self.type.replace('_', ' ')} ({self.describe_range()})")
         if self.type == "float_list":
-            value = self._check_floats(value)
-        if self.type in ("int", "float"):
-            self._check_bounds(value)
-        if self.choices:
-            for item in value if self.type == "str_list" else [value]:
-                if item not in self.choices:
-                    raise SettingError(self.name, value, self.describe_range())
-        return value
-
-    def _check_bounds(self, value: float) -> None:
-        low, high = self.minimum, self.maximum
-        outside = (low is not None and value < low) or (high is not None and value > high)
-        if outside or not np.isfinite(value):
+            try:
+                value = [float(item) for item in value]
+            except (TypeError, ValueError):
+                raise SettingError(self.name, value, self.describe_range()) from None
+        if not self._is_allowed(value):
             raise SettingError(self.name, value, self.describe_range())
+        return self.choice(value) if self.choice is not None else value
 
-    def _check_floats(self, value: list[Any]) -> list[float]:
-        try:
-            numbers = [float(item) for item in value]
-        except (TypeError, ValueError):
-            raise SettingError(self.name, value, self.describe_range()) from None
-        wrong_length = self.length is not None and len(numbers) != self.length
-        if wrong_length or not np.all(np.isfinite(numbers)) or (self.is_direction and not any(numbers)):
-            raise SettingError(self.name, value, self.describe_range())
-        return numbers
+    def _is_allowed(self, value: Any) -> bool:
+        """Whether a value of the right type is within the range."""
+        items = value if isinstance(value, list) else [value]
+        if self.choices and not all(item in self.choices for item in items):
+            return False
+        if self.type not in ("int", "float", "float_list"):
+            return True
+        low, high = (limit if limit is not None else value for limit in (self.minimum, self.maximum))
+        if not np.isfinite(items).all() or not low <= value <= high:
+            return False
+        return self.length in (None, len(items)) and (not self.is_direction or any(items))
 
 
 def setting(
@@ -96,18 +106,10 @@ def setting(
     length: int | None = None,
     is_direction: bool = False,
 ) -> Any:
-    """Declare one parameter as a dataclass field."""
-    metadata = {
-        "description": description,
-        "unit": unit,
-        "minimum": minimum,
-        "maximum": maximum,
-        "choices": choices,
-        "length": length,
-        "is_direction": is_direction,
-    }
+    """Declare one parameter as a dataclass field; the arguments are those of SettingInfo."""
+    metadata = {name: value for name, value in locals().items() if name != "default"}
     if isinstance(default, list):
-        return field(default_factory=lambda: list(default), metadata=metadata)
+        return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)
 
 
@@ -115,11 +117,10 @@ def setting(
 class LoadSettings:
     """How the load on a wrist sensor is identified."""
 
-    source: str = setting(
-        "wrench",
+    source: LoadSource = setting(
+        LoadSource.WRENCH,
         "What the load is identified from: a wrist sensor (wrench), or, for robots without one, the effort of "
         "joint_states and an arm that was identified before (effort; see load.arm_file, links.effort_unit).",
-        choices=("wrench", "effort"),
     )
     arm_file: str = setting(
         "",
@@ -131,17 +132,16 @@ class LoadSettings:
         "Frame of the URDF in which the wrench is measured, or in which a load identified from effort is given. Empty: "
         "the frame_id of the wrench messages.",
     )
-    wrench_sign: str = setting(
-        "auto",
+    wrench_sign: SignChoice = setting(
+        SignChoice.AUTO,
         "Which wrench the driver publishes: the one the sensor exerts on the load (on_load), the one the load exerts "
         "on the sensor (on_sensor), or whichever of the two gives the load a positive mass (auto).",
-        choices=("auto", "on_load", "on_sensor"),
     )
-    method: str = setting(
-        "filtered",
+    method: Method = setting(
+        Method.FILTERED,
         "Regressor without accelerations by filtering (filtered), with filtered and differentiated joint positions as "
         "in the 1986 paper (differentiated), or integrated over a window, eq. 25-27 of it (integral).",
-        choices=("filtered", "differentiated", "integral"),
+        choices=(Method.FILTERED, Method.DIFFERENTIATED, Method.INTEGRAL),
     )
     filter_cutoff: float = setting(
         20.0, "First low-pass of the filtered method, the one that removes accelerations.", "rad/s", 1.0, 1000.0
@@ -190,21 +190,19 @@ class LoadSettings:
 class LinksSettings:
     """How the links of the arm are identified."""
 
-    source: str = setting(
-        "effort",
+    source: Source = setting(
+        Source.EFFORT,
         "What is measured: the effort of joint_states, the wrench of a sensor under the base (base_wrench), or both.",
-        choices=("effort", "base_wrench", "both"),
     )
     joints: list[str] = setting(
         [],
         "The joints of the arm. Empty: those of the first joint_states message that can be used; all others are taken "
         "as locked at zero.",
     )
-    effort_unit: str = setting(
-        "",
+    effort_unit: EffortUnit = setting(
+        EffortUnit.UNDECLARED,
         "Unit of effort in joint_states, to be declared whenever effort is used: newton_metre (newton for prismatic "
         "joints), or ampere, which needs links.torque_constants.",
-        choices=("", "newton_metre", "ampere"),
     )
     torque_constants: list[float] = setting(
         [], "Torque at the joint per ampere, one for each of links.joints. Only with ampere.", "Nm/A"
@@ -212,11 +210,10 @@ class LinksSettings:
     base_frame: str = setting(
         "", "Frame of the URDF in which the base wrench is measured. Empty: the root of the URDF."
     )
-    base_wrench_sign: str = setting(
-        "on_robot",
+    base_wrench_sign: BaseSign = setting(
+        BaseSign.ON_ROBOT,
         "Which wrench the base sensor's driver publishes: the one the ground exerts on the robot (on_robot), or the "
         "one the robot exerts on the ground (on_ground).",
-        choices=("on_robot", "on_ground"),
     )
     static_file: str = setting(
         "",
@@ -224,12 +221,11 @@ class LinksSettings:
         "there is subtracted, and with it gravity and the sensor's offset. Only with links.source base_wrench. Empty: "
         "the offset is identified.",
     )
-    method: str = setting(
-        "filtered",
+    method: Method = setting(
+        Method.FILTERED,
         "Regressor without accelerations by filtering (filtered), with filtered and differentiated joint positions "
         "(differentiated), integrated over a window (integral), or balance of energy over a window (energy, with "
         "effort only).",
-        choices=("filtered", "differentiated", "integral", "energy"),
     )
     viscous: bool = setting(True, "Identify viscous friction of each joint.")
     coulomb: bool = setting(True, "Identify Coulomb friction of each joint.")
@@ -284,11 +280,10 @@ class Settings:
         0.1,
         50.0,
     )
-    output_reliability: str = setting(
-        "reliable",
+    output_reliability: Reliability = setting(
+        Reliability.RELIABLE,
         "QoS of predicted and residual wrenches and efforts, which are sent at the rate of the input: reliable is "
         "received by every subscriber, best_effort costs less.",
-        choices=("reliable", "best_effort"),
     )
     save_directory: str = setting("", "Where ~/save and ~/capture_tool write. Empty: the current directory.")
     load: LoadSettings = field(default_factory=LoadSettings)
@@ -298,26 +293,17 @@ class Settings:
     def from_flat(cls, values: Mapping[str, Any]) -> Settings:
         """Build checked settings from dotted names; a name that is no parameter raises SettingError."""
         known = {info.name: info for info in iterate_settings()}
-        for name in values:
+        parts: dict[str, dict[str, Any]] = {"": {}, "load": {}, "links": {}}
+        for name, value in values.items():
             if name not in known:
-                raise SettingError(name, values[name], "one of the parameters: " + ", ".join(known))
-        checked = {name: known[name].check(value) for name, value in values.items()}
-        top = {name: value for name, value in checked.items() if "." not in name}
-        load = {name[5:]: value for name, value in checked.items() if name.startswith("load.")}
-        links = {name[6:]: value for name, value in checked.items() if name.startswith("links.")}
-        return cls(**top, load=LoadSettings(**load), links=LinksSettings(**links))
+                raise SettingError(name, value, "one of the parameters: " + ", ".join(known))
+            owner, _, own_name = name.rpartition(".")
+            parts[owner][own_name] = known[name].check(value)
+        return cls(**parts[""], load=LoadSettings(**parts["load"]), links=LinksSettings(**parts["links"]))
 
 
 def iterate_settings(owner: type = Settings, prefix: str = "") -> Iterator[SettingInfo]:
     """Walk over all parameters in the order of their declaration, nested ones by dotted name."""
-    names: dict[Any, SettingType] = {
-        bool: "bool",
-        int: "int",
-        float: "float",
-        str: "str",
-        list[float]: "float_list",
-        list[str]: "str_list",
-    }
     hints = get_type_hints(owner)
     for item in dataclasses.fields(owner):
         hint = hints[item.name]
@@ -326,4 +312,8 @@ def iterate_settings(owner: type = Settings, prefix: str = "") -> Iterator[Setti
             continue
         factory: Any = item.default_factory
         default = factory() if item.default is dataclasses.MISSING else item.default
-        yield SettingInfo(prefix + item.name, names[hint], default, **item.metadata)
+        choice = hint if isinstance(hint, EnumMeta) else None
+        if choice is not None:
+            default, hint = str(default), str
+        choices = tuple(map(str, item.metadata["choices"] or choice or ()))
+        yield SettingInfo(prefix + item.name, _TYPES[hint], choice, default, **{**item.metadata, "choices": choices})

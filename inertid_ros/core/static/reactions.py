@@ -1,7 +1,7 @@
 """Masses and first moments from poses at rest on a base sensor, and the pose that would add most to them.
 
-Poses are noisy: a joint that was meant to stay is never twice at the same place, and would seem to tell apart what only
-noise tells apart. So which combinations are identifiable is judged with positions and directions of gravity that are
+Poses are noisy: a joint that was meant to stay is never twice at the same place, and would seem to separate what only
+noise separates. So which combinations are identifiable is judged with positions and directions of gravity that are
 as good as equal made equal; their values are then found with the measured ones.
 """
 
@@ -69,22 +69,18 @@ class StaticSolution:
     residuals: FloatArray
     fit: float
 
-    def predict_wrenches(self, positions: FloatArray, gravities: FloatArray) -> FloatArray:
-        """Wrenches (N, 6) on the robot at rest; NotIdentifiedError if not determined."""
-        return self.find(self.model.wrench_regressor(positions, gravities), "wrench")
+    def find(self, combinations: FloatArray) -> FloatArray:
+        """Values (...) of combinations (..., F) of the unknowns, such as rows of the model's regressors.
 
-    def predict_efforts(self, positions: FloatArray, gravities: FloatArray) -> FloatArray:
-        """Efforts (N, n) that hold the joints against gravity; NotIdentifiedError if not determined."""
-        return self.find(self.model.torque_regressor(positions, gravities), "effort")
-
-    def find(self, combinations: FloatArray, what: str = "combination") -> FloatArray:
-        """Values (...) of combinations (..., F) of the unknowns; NotIdentifiedError if not determined."""
+        Raises:
+            NotIdentifiedError: if the poses do not determine them.
+        """
         kept = combinations[..., self.base.columns]
         unspanned = combinations - kept @ self.base.combination
         if np.abs(unspanned).max(initial=0.0) > _UNSPANNED * np.abs(combinations).max(initial=0.0):
             raise NotIdentifiedError(
-                f"the {what} asked for depends on masses that were not identified: add poses that move every joint, "
-                "and another orientation of the base"
+                "what is asked for depends on masses that were not identified: add poses that move every joint, and "
+                "another orientation of the base"
             )
         return np.asarray(kept @ self.values)
 
@@ -214,9 +210,9 @@ def _judge(squares: FloatArray) -> tuple[IntArray, FloatArray]:
     diagonal = np.einsum("nii->ni", squares)
     lengths = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     eigenvalues = np.linalg.eigvalsh(squares / (lengths[:, :, None] * lengths[:, None, :]))
-    told = eigenvalues > _NO_INFORMATION
-    smallest = np.where(told, eigenvalues, np.inf).min(axis=1)
-    return told.sum(axis=1), np.sqrt(eigenvalues[:, -1] / smallest)
+    seen = eigenvalues > _NO_INFORMATION
+    smallest = np.where(seen, eigenvalues, np.inf).min(axis=1)
+    return seen.sum(axis=1), np.sqrt(eigenvalues[:, -1] / smallest)
 
 
 def label_directions(gravities: FloatArray) -> IntArray:
@@ -224,8 +220,8 @@ def label_directions(gravities: FloatArray) -> IntArray:
     units = gravities / np.linalg.norm(gravities, axis=1, keepdims=True)
     labels: list[int] = []
     for index, unit in enumerate(units):
-        near = [first for first in dict.fromkeys(labels) if np.linalg.norm(units[first] - unit) < SAME_DIRECTION]
-        labels.append(near[0] if near else index)
+        near = (first for first in dict.fromkeys(labels) if np.linalg.norm(units[first] - unit) < SAME_DIRECTION)
+        labels.append(next(near, index))
     return np.array(labels, dtype=np.int64)
 
 

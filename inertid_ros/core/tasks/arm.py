@@ -15,7 +15,7 @@ import numpy as np
 from inertid_ros.core.checks.effort_convention import EffortCheck
 from inertid_ros.core.checks.energy_balance import EnergyCrossCheck
 from inertid_ros.core.diagnosis import Finding, Health
-from inertid_ros.core.equations.equation import Equation, Source
+from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.load import LOAD, PRIOR_LOAD
 from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
 from inertid_ros.core.errors import SettingError
@@ -37,9 +37,10 @@ from inertid_ros.core.records import BoolArray, EventKind, FloatArray, RowOutput
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.advance import INTERVAL
 from inertid_ros.core.rows.energy import EnergyRowSource, RowFit
-from inertid_ros.core.rows.rows import Filters, Method, Rows
+from inertid_ros.core.rows.rows import Filters, Rows
+from inertid_ros.core.settings.choices import Method, Source
 from inertid_ros.core.settings.settings import LinksSettings, Settings
-from inertid_ros.core.static.baseline import StaticWrench
+from inertid_ros.core.static.rest_poses import StaticWrench
 
 INTERVALS_PER_SOLUTION = 25
 """Once in so many decision intervals (0.5 s) the unknowns are solved for: predictions need no more."""

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from inertid_ros.core.checks.wrench_convention import ConventionCheck
-from inertid_ros.core.checks.wrench_sign import WrenchSign, find_contradictions
+from inertid_ros.core.checks.wrench_convention import ConventionCheck, WrenchSign, find_contradictions
 from inertid_ros.core.diagnosis import Finding, Health
 from inertid_ros.core.equations.load import LOAD, make_load_equation
 from inertid_ros.core.errors import NotIdentifiedError
@@ -17,10 +16,11 @@ from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.inputs import Waiting, WristInput
 from inertid_ros.core.input.synchroniser import Segment
 from inertid_ros.core.records import BoolArray, EventKind, FloatArray, RowOutput
-from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.rows.rows import Filters, Method, Rows
+from inertid_ros.core.rows.rows import Filters, Rows
 from inertid_ros.core.rows.standstill import CALIBRATED, discard_run, start_noise
+from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import Settings
 
 _LIGHTEST = 0.05

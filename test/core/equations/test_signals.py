@@ -9,13 +9,14 @@ from support.arm_regressor import ArmRegressor
 from support.random_robots import make_random_tree
 
 from inertid_ros.core.equations.arm import Payload, make_arm_equation
-from inertid_ros.core.equations.equation import Equation, Source
+from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.signals import MOMENTUM, REST, compute_signals, project_momentum
 from inertid_ros.core.equations.unknowns import LinkUnknowns
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import compose, from_pinocchio, to_pinocchio
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.choices import Source
 from inertid_ros.motions.motion import MinimumJerk
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator

@@ -20,8 +20,7 @@ from inertid_ros.core.estimation.estimate import (
     judge_load,
 )
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rigid_body.inertial import compose, is_feasible
-from inertid_ros.core.rigid_body.tool import Tool
+from inertid_ros.core.rigid_body.inertial import Tool, compose, is_feasible
 
 BODY = compose(2.0, np.array([0.02, -0.01, 0.08]), np.diag([0.01, 0.012, 0.006]))
 DEVIATIONS = np.array([0.005, *[5e-4] * 3, *[2e-4] * 6])

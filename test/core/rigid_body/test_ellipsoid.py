@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rigid_body.ellipsoid import equivalent_semi_axes, semi_axis_bounds
+from inertid_ros.core.rigid_body.description import equivalent_semi_axes, semi_axis_bounds
 
 
 def moments_by_sampling(mass: float, semi_axes: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:

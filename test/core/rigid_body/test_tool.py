@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.rigid_body.inertial import compose, decompose, from_pinocchio, to_pinocchio
-from inertid_ros.core.rigid_body.tool import Tool, subtract
+from inertid_ros.core.rigid_body.inertial import Tool, compose, decompose, from_pinocchio, subtract, to_pinocchio
 
 
 def test_load_is_what_pinocchio_adds_to_the_tool() -> None:

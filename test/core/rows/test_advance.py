@@ -23,7 +23,8 @@ from support.rows import (
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rows.advance import FAR, INTERVAL, LONG, NEAR, ONE_POSE
-from inertid_ros.core.rows.rows import Method, Rows
+from inertid_ros.core.rows.rows import Rows
+from inertid_ros.core.settings.choices import Method
 
 NAMES = ["load", "effort", "base_wrench", "both"]
 METHODS = [Method.FILTERED, Method.INTEGRAL, Method.DIFFERENTIATED]

@@ -11,7 +11,7 @@ from support.rows import FILTERS, Path, cut, make_equations, make_path, make_row
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.records import FloatArray, JointBlock, Output, WrenchBlock
-from inertid_ros.core.rows.rows import Method
+from inertid_ros.core.settings.choices import Method
 
 NAMES = ["load", "effort", "base_wrench", "both"]
 METHODS = [Method.FILTERED, Method.INTEGRAL, Method.DIFFERENTIATED]

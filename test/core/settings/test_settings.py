@@ -7,6 +7,7 @@ import math
 import pytest
 
 from inertid_ros.core.errors import SettingError
+from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import Settings, iterate_settings
 
 
@@ -20,7 +21,7 @@ def test_every_parameter_is_described_and_its_default_is_allowed() -> None:
 
 def test_dotted_names_reach_the_nested_settings() -> None:
     settings = Settings.from_flat({"load.method": "integral", "gravity": [0, 0, -9.8], "load.filter_cutoff": 20})
-    assert settings.load.method == "integral"
+    assert settings.load.method is Method.INTEGRAL
     assert settings.gravity == [0.0, 0.0, -9.8]
     assert settings.load.filter_cutoff == 20.0
 

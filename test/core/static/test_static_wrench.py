@@ -11,7 +11,7 @@ from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.core.static.baseline import FAR, StaticWrench
+from inertid_ros.core.static.rest_poses import FAR, StaticWrench
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import Hold
 from inertid_ros.motions.multisine import JointLimits, Multisine

@@ -1,0 +1,58 @@
+"""Which settings fit together, and which may change while the node runs."""
+
+from __future__ import annotations
+
+from inertid_ros.core.errors import SettingError
+from inertid_ros.core.settings.choices import EffortUnit, Method
+from inertid_ros.core.settings.settings import LinksSettings
+
+IMMEDIATE = ("estimate_rate", "save_directory")
+"""Take effect at once."""
+
+FIXED = ("estimators", "autostart", "output_reliability", "load.source", "links.source")
+"""Are read when the node is configured, and rejected later."""
+
+
+def check_links_settings(links: LinksSettings) -> None:
+    """Refuse what would give wrong numbers in silence.
+
+    Raises:
+        SettingError: naming the parameter and what to do.
+    """
+    unit, constants = links.effort_unit, links.torque_constants
+    if links.source.has_efforts:
+        if links.static_file:
+            raise SettingError("links.static_file", links.static_file, "none unless links.source is base_wrench")
+        if not unit:
+            expected = (
+                "newton_metre or ampere: joint_states does not say in which unit its effort is, and a wrong one gives "
+                "wrong masses without any other sign of it"
+            )
+            raise SettingError("links.effort_unit", unit, expected)
+        if unit is EffortUnit.AMPERE and (not links.joints or len(constants) != len(links.joints)):
+            expected = "one torque constant [Nm/A] for each of links.joints, which must be given too"
+            raise SettingError("links.torque_constants", constants, expected)
+        if unit is EffortUnit.NEWTON_METRE and constants:
+            raise SettingError("links.torque_constants", constants, "none with links.effort_unit newton_metre")
+    if links.source.has_base_wrench and links.method is Method.ENERGY:
+        measured = "links.source both" if links.source.has_efforts else "a base wrench alone"
+        raise SettingError("links.method", links.method, f"filtered or differentiated with {measured}")
+
+
+def restarts_identification(name: str, estimator: str) -> bool:
+    """Whether a change of this parameter restarts an estimator, `load` or `links`."""
+    owner = name.rpartition(".")[0]
+    return name not in IMMEDIATE and name not in FIXED and owner in ("", estimator)
+
+
+def describe_changes() -> str:
+    """Say it in words."""
+    return (
+        f"{_list(IMMEDIATE)} take effect at once. {_list(FIXED)} are read when the node is configured, and rejected "
+        "later. Changing a parameter of `load` or of `links` restarts the identification of that, any other one both."
+    )
+
+
+def _list(names: tuple[str, ...]) -> str:
+    quoted = [f"`{name}`" for name in names]
+    return ", ".join(quoted[:-1]) + " and " + quoted[-1]
