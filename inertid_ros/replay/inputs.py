@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from inertid_ros.bags.bag import RawMessage
+from inertid_ros.bags.blocks import Block, Column
 from inertid_ros.bags.statistics import TopicStatistics, TopicWatch
 from inertid_ros.bags.topics import TYPES, get_message_types
 from inertid_ros.core.records import IntArray, JointBlock, WrenchBlock
@@ -40,14 +40,15 @@ class _Topic:
         for take in self._takers:
             take(block)
 
-    def decode(self, messages: list[bytes], places: IntArray) -> list[_Placed]:
+    def decode(self, column: Column) -> list[_Placed]:
         """Samples of messages; those of several publishers, which differ in length, one after the other."""
         found: list[_Placed] = []
-        lengths = np.fromiter(map(len, messages), np.int64, len(messages))
-        for length in dict.fromkeys(lengths.tolist()):
+        lengths = column.lengths
+        for length in dict.fromkeys(lengths.tolist()) if (lengths != lengths[0]).any() else [int(lengths[0])]:
             alike = lengths == length
-            is_read = self.decoder.add_all(messages if alike.all() else list(compress(messages, alike.tolist())))
-            where, first = places[alike][is_read], 0
+            data = column.data if alike.all() else b"".join(compress(column.split(), alike.tolist()))
+            is_read = self.decoder.add_all(data, np.count_nonzero(alike))
+            where, first = column.places[alike][is_read], 0
             for block in self.decoder.take():
                 found.append(_Placed(block, where[first : first + len(block.stamps)]))
                 first += len(block.stamps)
@@ -84,24 +85,18 @@ class Inputs:
         for topic in self._topics.values():
             topic.watch.start_recording()
 
-    def feed(self, messages: Sequence[RawMessage]) -> None:
+    def feed(self, messages: Block) -> None:
         """Hand a block of messages on.
 
         Joint states go first, so that the wrenches among them find those around. Where time goes back within the
         block, that would forget the wrenches from before: there, samples are handed on in the order of their messages.
         """
-        connections, times, data = zip(*messages, strict=True)
-        recorded = np.array(times)
-        keys = np.fromiter(map(id, connections), np.int64, len(connections))
-        different = dict(zip(keys.tolist(), connections, strict=True))
-        names = {key: connection.topic for key, connection in different.items()}
         decoded: dict[_Topic, list[_Placed]] = {}
         goes_back = False
         for name, topic in self._topics.items():
-            is_of_topic = np.isin(keys, [key for key, other in names.items() if other == name])
-            places = np.flatnonzero(is_of_topic)
-            decoded[topic] = topic.decode(list(compress(data, is_of_topic.tolist())), places)
-            goes_back |= topic.watch_stamps(decoded[topic], recorded)
+            if name in messages.columns:
+                decoded[topic] = topic.decode(messages.columns[name])
+                goes_back |= topic.watch_stamps(decoded[topic], messages.times)
         if goes_back:
             _push_in_order(decoded)
             return

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from inertid_ros.bags.bag import Bag
-from inertid_ros.bags.bulk import glance
 from inertid_ros.bags.mcap_writer import McapWriter, Sink
 from inertid_ros.core.errors import FileAccessError, InertidError, RecordingError
 from inertid_ros.core.input.timestamps import CONTINUITY
@@ -221,9 +220,6 @@ def _attempt_to_write(write: Callable[[], None]) -> list[str]:
 
 def _look_at(path: Path, plan: Plan) -> tuple[int | None, int | None, int]:
     """First and last time of recording [ns], None where they are not known, and the number of messages."""
-    found = glance(path, plan.inputs.values())
-    if found is not None:
-        return found
     try:
         with Bag(path) as bag:
             messages = bag.count(plan.inputs.values())

@@ -75,10 +75,10 @@ class Replay:
         self._files += [InputFile(str(path), hash_file(path)) for path in bag.list_files()]
         self._inputs.start_recording()
         read = 0
-        for block in bag.blocks(self._inputs.names, plan.block_size, plan.start, plan.end):
+        for block in bag.blocks(self._inputs.names, start=plan.start, end=plan.end):
             self._inputs.feed(block)
-            read += len(block)
-            progress(len(block))
+            read += block.count
+            progress(block.count)
         self.trouble += bag.trouble
         expected = bag.count(self._inputs.names)
         if plan.is_whole and not bag.trouble and read < expected:
