@@ -156,50 +156,51 @@ def _read_database(
     database: Any, channels: Mapping[int, str], size: int, first: int | None, last: int | None
 ) -> Iterator[Block]:
     start, end = _FIRST if first is None else first, _LAST if last is None else last
-    indexes = database.execute("SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'messages'")
-    is_indexed = any("(timestamp" in (text or "") for (text,) in indexes.fetchall())
     ((encoding,),) = database.execute("PRAGMA encoding").fetchall()
+    indexes = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'messages'")
+    index = next((name for name, text in indexes.fetchall() if "(timestamp" in (text or "")), None)
     next_edge = "SELECT timestamp FROM messages WHERE timestamp >= ? ORDER BY timestamp LIMIT 1 OFFSET ?"
-    while is_indexed and encoding == "UTF-8" and start < end:
+    is_whole = index is not None and encoding == "UTF-8"
+    while is_whole and start < end:
         try:
             ((edge,),) = database.execute(next_edge, (start, size)).fetchall() or [(end,)]
             stop = min(max(edge, start + 1), end)
-            block = _join_rows(database, channels, start, stop)
-        except Exception:  # noqa: BLE001 - damage: up to there, row by row
+            block = _join_rows(database, f'messages INDEXED BY "{index}"', channels, start, stop)
+        except Exception:  # noqa: BLE001 - damage: row by row up to there
             break
         if block is not None:
             yield block
         start = stop
     if start < end:
-        keys = ",".join(map(str, channels))
-        query = f"SELECT topic_id, timestamp, data FROM messages WHERE {_SPAN} AND topic_id IN ({keys})"
-        rows = database.execute(f"{query} ORDER BY timestamp", (start, end))
+        query = f"SELECT topic_id, timestamp, data FROM messages {_select(channels)} ORDER BY timestamp"
+        rows = database.execute(query, (start, end))
         yield from collect(((channels[key], time, data) for key, time, data in rows), size)
 
 
-_SPAN = "timestamp >= ? AND timestamp < ?"
+def _select(channels: Iterable[int]) -> str:
+    return f"WHERE timestamp >= ? AND timestamp < ? AND topic_id IN ({','.join(map(str, channels))})"
 
 
-def _join_rows(database: Any, channels: Mapping[int, str], start: int, stop: int) -> Block | None:
+def _join_rows(database: Any, table: str, channels: Mapping[int, str], start: int, stop: int) -> Block | None:
     """The messages of a span of time. SQLite joins their bytes, as text that is never looked at."""
-    parts, keys_of = [], {}
-    for topic in dict.fromkeys(channels.values()):
-        keys_of[topic] = [key for key, name in channels.items() if name == topic]
-        condition = f"FILTER (WHERE topic_id IN ({','.join(map(str, keys_of[topic]))}))"
-        parts.append(f"group_concat(length(data)) {condition}")
-        parts.append(f"CAST(group_concat(CAST(data AS TEXT), '') {condition} AS BLOB)")
-    keys = ",".join(map(str, channels))
-    rows = f"SELECT topic_id, timestamp, data FROM messages WHERE {_SPAN} AND topic_id IN ({keys}) ORDER BY timestamp"
-    query = f"SELECT group_concat(timestamp), group_concat(topic_id), {', '.join(parts)} FROM ({rows})"
-    ((times, sources, *found),) = database.execute(query, (start, stop)).fetchall()
-    if times is None:
+    keys = {topic: [key for key, name in channels.items() if name == topic] for topic in channels.values()}
+    filters = [f"FILTER (WHERE topic_id IN ({','.join(map(str, numbers))}))" for numbers in keys.values()]
+    lengths = [f"group_concat(length(data)) {condition}" for condition in filters]
+    joined = [f"CAST(group_concat(CAST(data AS TEXT), '') {condition} AS BLOB)" for condition in filters]
+    what = ", ".join(["group_concat(timestamp)", "group_concat(topic_id)", *lengths, *joined])
+    (found,) = database.execute(f"SELECT {what} FROM {table} {_select(channels)}", (start, stop)).fetchall()
+    if found[0] is None:
         return None
-    source = _parse(sources)
-    columns = {}
-    for (topic, numbers), lengths, data in zip(keys_of.items(), found[::2], found[1::2], strict=True):
-        if lengths is not None:
-            columns[topic] = Column(_find(source, numbers), _parse(lengths), data)
-    return Block(_parse(times), columns)
+    times, sources = map(_parse, found[:2])
+    if (np.diff(times) < 0).any():
+        raise ValueError("SQLite has not followed the index")
+    parts = zip(keys.items(), found[2 : 2 + len(keys)], found[2 + len(keys) :], strict=True)
+    columns = {
+        topic: Column(_find(sources, numbers), _parse(sizes), data)
+        for (topic, numbers), sizes, data in parts
+        if sizes is not None
+    }
+    return Block(times, columns)
 
 
 def _parse(text: str) -> IntArray:
