@@ -100,12 +100,7 @@ class Bag:
     ) -> Iterator[Block]:
         """Walk over the messages of some topics in the order of recording, `start` to `end` [s since the first].
 
-        It ends at the first damage, which is added to `trouble`.
-
-        Args:
-            topics: names.
-            size: about how many messages a block has.
-            start, end: seconds since the first message.
+        A block has about `size` messages. The walk ends at the first damage, which is added to `trouble`.
         """
         first = None if start <= 0.0 else self.start + round(start * 1e9)
         last = None if math.isinf(end) else self.start + round(end * 1e9)

@@ -8,7 +8,7 @@ rosbags.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
@@ -118,13 +118,13 @@ class _Database(Sqlite3Reader):
 
 
 class _Folder(DirectoryReader):
-    STORAGE_PLUGINS = {**DirectoryReader.STORAGE_PLUGINS, "sqlite3": _Database}
+    STORAGE_PLUGINS = {**DirectoryReader.STORAGE_PLUGINS, "sqlite3": _Database}  # noqa: RUF012 - as in the base class
 
 
 class BagReader(Reader):
     """rosbags' reader, without counting messages that were counted when they were recorded."""
 
-    STORAGE_PLUGINS = {**Reader.STORAGE_PLUGINS, "dir": _Folder}
+    STORAGE_PLUGINS = {**Reader.STORAGE_PLUGINS, "dir": _Folder}  # noqa: RUF012 - as in the base class
 
 
 def read_blocks(
@@ -132,7 +132,7 @@ def read_blocks(
 ) -> Iterator[Block]:
     """Walk over the messages of topics in the order of recording, from `first` to before `last` [ns].
 
-    A block has about `size` messages; of an mcap file whole chunks, until there are as many.
+    A block has about `size` messages, of an mcap file at most as many.
     """
     storage: Any = reader.storage
     storages = getattr(storage, "storages", [storage])
@@ -183,7 +183,7 @@ def _select(channels: Iterable[int]) -> str:
 
 def _join_rows(database: Any, table: str, channels: Mapping[int, str], start: int, stop: int) -> Block | None:
     """The messages of a span of time. SQLite joins their bytes, as text that is never looked at."""
-    keys = {topic: [key for key, name in channels.items() if name == topic] for topic in channels.values()}
+    keys = _list_keys(channels)
     filters = [f"FILTER (WHERE topic_id IN ({','.join(map(str, numbers))}))" for numbers in keys.values()]
     lengths = [f"group_concat(length(data)) {condition}" for condition in filters]
     joined = [f"CAST(group_concat(CAST(data AS TEXT), '') {condition} AS BLOB)" for condition in filters]
@@ -207,6 +207,11 @@ def _parse(text: str) -> IntArray:
     return np.fromstring(text, dtype=np.int64, sep=",")
 
 
+def _list_keys(channels: Mapping[int, str]) -> dict[str, list[int]]:
+    """The numbers of each topic."""
+    return {topic: [key for key, name in channels.items() if name == topic] for topic in channels.values()}
+
+
 def _find(sources: IntArray, keys: Iterable[int]) -> IntArray:
     """Places of the messages with one of some keys."""
     return np.flatnonzero(np.logical_or.reduce([sources == key for key in keys]))
@@ -223,21 +228,30 @@ def _read_mcap(
         yield from collect(((connection.topic, time, data) for connection, time, data in messages), size)
         return
     start, stop = _FIRST if first is None else first, _LAST if last is None else last
-    waiting = _Waiting(channels, start, stop)
+    waiting: list[_Chunk] = []
     for chunk in chunks:
         if stop <= chunk.message_start_time or start > chunk.message_end_time:
             continue
-        content = _read_chunk(storage, chunk)
-        found = _find_records(storage, chunk, channels, content)
-        if found is None or waiting.count >= size:
-            yield from waiting.take()
+        found = _find_records(storage, chunk, channels, _read_chunk(storage, chunk))
+        if found is None or sum(len(item.places) for item in (*waiting, found)) > size:
+            yield from _join_chunks(waiting, channels, start, stop, size)
+            waiting = []
         if found is None:
-            records: Iterator[Any] = msgsrc(chunk, connections, max(start, 0), stop, storage.bio)
+            source: Any = storage.bio
+            records: Iterator[Any] = msgsrc(chunk, connections, max(start, 0), stop, source)
             known = (item for item in records if item.connection is not None and item.data is not None)
             yield from collect(((item.connection.topic, item.timestamp, item.data) for item in known), size)
         else:
-            waiting.add(content, *found)
-    yield from waiting.take()
+            waiting.append(found)
+    yield from _join_chunks(waiting, channels, start, stop, size)
+
+
+class _Chunk(NamedTuple):
+    """What a chunk contains: its bytes, where the messages' records are (N,), and the heads of these (N,)."""
+
+    content: bytes
+    places: IntArray
+    records: Any
 
 
 def _read_chunk(storage: McapReader, chunk: ChunkInfo) -> bytes:
@@ -249,10 +263,8 @@ def _read_chunk(storage: McapReader, chunk: ChunkInfo) -> bytes:
     return bytes(decompress(packed, chunk.compression, chunk.uncompressed_size, checksum))
 
 
-def _find_records(
-    storage: McapReader, chunk: ChunkInfo, channels: Mapping[int, str], content: bytes
-) -> tuple[IntArray, Any] | None:
-    """Where the messages' records are in a chunk (N,), and their heads (N,); None if the indexes cannot be right."""
+def _find_records(storage: McapReader, chunk: ChunkInfo, channels: Mapping[int, str], content: bytes) -> _Chunk | None:
+    """Where the messages are in a chunk; None if the indexes cannot be right."""
     assert storage.bio is not None
     entries = []
     for channel in (channel for channel in channels if channel in chunk.message_index_offsets):
@@ -275,7 +287,7 @@ def _find_records(
         and (records["length"] >= 22).all()
     )
     order = np.argsort(places, kind="stable")
-    return (places[order], records[order]) if is_right else None
+    return _Chunk(content, places[order], records[order]) if is_right else None
 
 
 def _gather(content: bytes, starts: IntArray, length: int) -> bytes:
@@ -283,54 +295,33 @@ def _gather(content: bytes, starts: IntArray, length: int) -> bytes:
     return sliding_window_view(np.frombuffer(content, dtype=np.uint8), length)[starts].tobytes()
 
 
-class _Waiting:
-    """Messages of chunks that become one block.
-
-    Attributes:
-        count: how many there are.
-    """
-
-    def __init__(self, channels: Mapping[int, str], start: int, stop: int) -> None:
-        self._channels, self._start, self._stop = channels, start, stop
-        self._clear()
-
-    def _clear(self) -> None:
-        self.count = self._size = 0
-        self._contents: list[bytes] = []
-        self._places: list[IntArray] = []
-        self._records: list[Any] = []
-
-    def add(self, content: bytes, places: IntArray, records: Any) -> None:
-        """Take a chunk and where its messages are."""
-        self._contents.append(content)
-        self._places.append(places + self._size)
-        self._records.append(records)
-        self._size += len(content)
-        self.count += len(places)
-
-    def take(self) -> list[Block]:
-        """The block, if there is one; nothing waits after that."""
-        if not self.count:
-            return []
-        content, places, records = b"".join(self._contents), np.concatenate(self._places), np.concatenate(self._records)
-        self._clear()
-        times = records["time"].astype(np.int64)
-        order = np.argsort(times, kind="stable")
-        order = order[(times[order] >= self._start) & (times[order] < self._stop)]
-        sources, starts = records["channel"][order], places[order] + _RECORD.itemsize
-        lengths = records["length"][order].astype(np.int64) - (_RECORD.itemsize - 9)
-        columns = {}
-        for topic in dict.fromkeys(self._channels.values()):
-            of_topic = _find(sources, [key for key, name in self._channels.items() if name == topic])
-            if len(of_topic):
-                columns[topic] = Column(of_topic, lengths[of_topic], _cut(content, starts[of_topic], lengths[of_topic]))
-        return [Block(times[order], columns)] if columns else []
+def _join_chunks(
+    chunks: Sequence[_Chunk], channels: Mapping[int, str], start: int, stop: int, size: int
+) -> Iterator[Block]:
+    """The messages of chunks from `start` to before `stop` [ns], in blocks."""
+    if not chunks:
+        return
+    begins = np.cumsum([0, *(len(chunk.content) for chunk in chunks[:-1])])
+    content = b"".join(chunk.content for chunk in chunks)
+    places = np.concatenate([chunk.places + begin for chunk, begin in zip(chunks, begins, strict=True)])
+    records = np.concatenate([chunk.records for chunk in chunks])
+    times = records["time"].astype(np.int64)
+    order = np.argsort(times, kind="stable")
+    order = order[(times[order] >= start) & (times[order] < stop)]
+    for part in (order[first : first + size] for first in range(0, len(order), size)):
+        sources, starts = records["channel"][part], places[part] + _RECORD.itemsize
+        lengths = records["length"][part].astype(np.int64) - (_RECORD.itemsize - 9)
+        found = {topic: _find(sources, keys) for topic, keys in _list_keys(channels).items()}
+        columns = {
+            topic: Column(those, lengths[those], _cut(content, starts[those], lengths[those]))
+            for topic, those in found.items()
+            if len(those)
+        }
+        yield Block(times[part], columns)
 
 
 def _cut(content: bytes, starts: IntArray, lengths: IntArray) -> bytes:
     """Pieces, one behind the other."""
     if (lengths == lengths[0]).all():
         return _gather(content, starts, int(lengths[0]))
-    return b"".join(
-        content[start:end] for start, end in zip(starts.tolist(), (starts + lengths).tolist(), strict=True)
-    )
+    return b"".join(content[start:end] for start, end in zip(starts.tolist(), (starts + lengths).tolist(), strict=True))

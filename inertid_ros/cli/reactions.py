@@ -59,7 +59,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what the poses identify; 0 if everything went well, 1 if something is wrong."""
-    from inertid_ros.files.static_poses import write_static_file
+    from inertid_ros.files.parameters import write_static_file
     from inertid_ros.replay.reactions import find_reactions
 
     reactions = find_reactions(options.bags, _make_plan(options))

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the load; 0 if everything went well, 1 if something is wrong."""
     from inertid_ros.bags.bag import Bag
     from inertid_ros.cli.console import ProgressBar
-    from inertid_ros.replay.weigh import weigh
+    from inertid_ros.replay.replay import weigh
 
     plan = make_plan(options)
     load = plan.settings.load

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from inertid_ros.bags.bag import BLOCK
 from inertid_ros.bags.topics import Topics
 from inertid_ros.core.chain import Target
 from inertid_ros.core.records import FloatArray
@@ -26,6 +27,7 @@ class Plan:
         settings_sha256: of the parameter file; empty if there is none.
         frozen: what to predict with instead of learning: [phi (10), bias (6)] of a load in the driver's sign, and (U,)
             base parameters of an arm, for which links.joints must name the joints.
+        block_size: about how many messages are carried through the chain at once.
         start, end: which part of each bag is replayed [s since its first message].
     """
 
@@ -36,6 +38,7 @@ class Plan:
     frozen: Mapping[Target, FloatArray] = field(default_factory=dict)
     start: float = 0.0
     end: float = math.inf
+    block_size: int = BLOCK
 
     @property
     def targets(self) -> tuple[Target, ...]:

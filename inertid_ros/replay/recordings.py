@@ -17,8 +17,7 @@ from inertid_ros.core.errors import FileAccessError, InertidError, RecordingErro
 from inertid_ros.core.input.timestamps import CONTINUITY
 from inertid_ros.files.document import make_directory
 from inertid_ros.files.estimate_writer import write_estimate
-from inertid_ros.replay.combine import Recorded, combine
-from inertid_ros.replay.document import make_document
+from inertid_ros.replay.combine import Recorded, combine, make_document
 from inertid_ros.replay.plan import Plan, Progress
 from inertid_ros.replay.replay import replay_bags
 from inertid_ros.replay.trace import Traces

@@ -12,7 +12,7 @@ from inertid_ros.core.errors import SettingError
 from inertid_ros.core.settings.links_check import check_links_settings
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import read_arm
-from inertid_ros.files.static_poses import read_static_file
+from inertid_ros.files.parameters import read_static_file
 
 LINKS_PERIOD = 1.0
 """Seconds at least between two estimates of the links: to complete them takes up to 0.1 s of a processor."""
