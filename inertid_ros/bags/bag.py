@@ -23,7 +23,7 @@ from inertid_ros.bags.salvage import (
     unpack_message,
 )
 from inertid_ros.bags.topics import STRING, TYPES, get_message_types
-from inertid_ros.core.errors import InertidError, RecordingError, RobotDescriptionError
+from inertid_ros.core.errors import RecordingError, RobotDescriptionError
 
 BLOCK = 16384
 """Messages that are carried through the chain at once: what is done once a block costs nothing then, and 8 s of two
@@ -75,7 +75,8 @@ class Bag:
     def __enter__(self) -> Bag:
         """Open the bag; RecordingError if nothing at all can be read."""
         try:
-            self._check_length()
+            for path in self.list_files():
+                _check_length(path)
             self._readers = [self._stack.enter_context(BagReader(self._unpack()))]
         except FileNotFoundError:
             self._stack.close()
@@ -109,8 +110,6 @@ class Bag:
             for block in self._read(set(topics), size, first, last):
                 read += block.count
                 yield block
-        except (GeneratorExit, InertidError):
-            raise
         except Exception as error:  # noqa: BLE001 - damaged files make the reader fail in any way
             if not self.trouble:
                 self.trouble.append(
@@ -161,14 +160,13 @@ class Bag:
         for role, topic in inputs.items():
             info = self.topics.get(topic)
             candidates = sorted(name for name, other in self.topics.items() if other.kind == TYPES[role])
+            advice = f"use --remap {role}:={candidates[0]}" if candidates else f"record {TYPES[role]}"
             if info is None and self.trouble:
                 raise RecordingError(f"{self.trouble[0]} ({topic} is not among the readable topics)")
             if info is None:
                 found = f"it has {', '.join(candidates)}" if candidates else "and no other topic of its type"
-                advice = f"use --remap {role}:={candidates[0]}" if candidates else f"record {TYPES[role]}"
                 raise RecordingError(f"bag '{self.path}' has no topic {topic}: {found}; {advice}")
             if info.kind != TYPES[role]:
-                advice = f"use --remap {role}:={candidates[0]}" if candidates else f"record {TYPES[role]}"
                 raise RecordingError(f"bag '{self.path}': {topic} is {info.kind}, not {TYPES[role]}; {advice}")
 
     def list_files(self) -> list[Path]:
@@ -181,12 +179,6 @@ class Bag:
     def _make_folder(self) -> Path:
         """A folder for unpacked or repaired files, which is deleted when the bag is closed."""
         return Path(self._stack.enter_context(TemporaryDirectory(prefix="inertid_")))
-
-    def _check_length(self) -> None:
-        """Databases that are too short: rosbags would read them as far as their index goes, which is not far."""
-        files = (path for path in self.list_files() if path.suffix == ".db3" and path.is_file())
-        for path in filter(is_short_database, files):
-            raise RecordingError(f"{path.name} is truncated")
 
     def _unpack(self) -> Path:
         """What to read: the bag itself or, if it is a compressed file, an unpacked copy."""
@@ -216,8 +208,7 @@ class Bag:
 
     def _salvage_file(self, path: Path, repaired: Path) -> None:
         try:
-            if path.suffix == ".db3" and is_short_database(path):
-                raise RecordingError(f"{path.name} is truncated")
+            _check_length(path)
             self._readers.append(self._stack.enter_context(Reader(path)))
         except Exception:  # noqa: BLE001 - damaged files make the reader fail in any way
             try:
@@ -246,6 +237,12 @@ class Bag:
         """Number of messages on some topics."""
         names = set(topics)
         return sum(info.count for name, info in self.topics.items() if name in names)
+
+
+def _check_length(path: Path) -> None:
+    """RecordingError if this is a database that is too short: its index would lead to next to nothing."""
+    if path.suffix == ".db3" and path.is_file() and is_short_database(path):
+        raise RecordingError(f"{path.name} is truncated")
 
 
 def _first_line(error: Exception) -> str:
