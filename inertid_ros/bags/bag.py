@@ -6,16 +6,14 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import NamedTuple, Protocol
 
 from rosbags.interfaces import Connection, ConnectionExtRosbag2, QosDurability
 from rosbags.rosbag2 import Reader
 
-from inertid_ros.bags.bulk import iterate_messages
+from inertid_ros.bags.blocks import BagReader, Block, collect, read_blocks
 from inertid_ros.bags.salvage import (
     is_short_database,
     iterate_sqlite_messages,
@@ -31,26 +29,10 @@ BLOCK = 16384
 """Messages that are carried through the chain at once: what is done once a block costs nothing then, and 8 s of two
 topics at 1 kHz take 5 MB."""
 
+_SEARCHED = 1000
+"""Messages that are searched at once for the first of a topic."""
 _SUFFIXES = (".mcap", ".db3")
 _PACKED = ".zstd"
-
-
-class HasTopic(Protocol):
-    """Source of a message: its topic is all that matters here."""
-
-    @property
-    def topic(self) -> str:
-        """Name of the topic."""
-
-
-class Source(NamedTuple):
-    """Source of a message in a damaged database."""
-
-    topic: str
-
-
-RawMessage = tuple[HasTopic, int, bytes]
-"""A message as recorded: source, time of recording [ns], bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +75,9 @@ class Bag:
     def __enter__(self) -> Bag:
         """Open the bag; RecordingError if nothing at all can be read."""
         try:
-            self._readers = [self._stack.enter_context(Reader(self._unpack()))]
+            for path in self.list_files():
+                _check_length(path)
+            self._readers = [self._stack.enter_context(BagReader(self._unpack()))]
         except FileNotFoundError:
             self._stack.close()
             what = "has no metadata.yaml: name a rosbag2 folder, or its .mcap or .db3 file"
@@ -104,12 +88,6 @@ class Bag:
         except Exception as error:  # noqa: BLE001 - damaged files make the reader fail in any way
             self._salvage(_first_line(error))
         self._describe()
-        if not self.trouble:
-            for path in (path for path in self.list_files() if path.suffix == ".db3" and is_short_database(path)):
-                self.trouble.append(
-                    f"bag '{self.path}' is damaged ({path.name} is truncated): what can be read was used; "
-                    "copy or record it again"
-                )
         return self
 
     def __exit__(
@@ -118,57 +96,48 @@ class Bag:
         """Close the bag."""
         self._stack.close()
 
-    def messages(self, topics: Iterable[str], start: float = 0.0, end: float = math.inf) -> Iterator[RawMessage]:
-        """Walk over the messages of some topics in the order of recording, `start` to `end` [s since the first]."""
-        wanted = set(topics)
-        first = None if start <= 0.0 else self.start + round(start * 1e9)
-        last = None if math.isinf(end) else self.start + round(end * 1e9)
-        streams: list[Iterator[RawMessage]] = []
-        for reader in self._readers:
-            connections = [connection for connection in reader.connections if connection.topic in wanted]
-            if connections:
-                streams.append(iterate_messages(reader, connections, first, last))
-        for path in self._damaged_databases:
-            sources = {key: Source(name) for key, name, _ in list_sqlite_topics(path) if name in wanted}
-            rows = iterate_sqlite_messages(path)
-            within = (row for row in rows if (not first or row[1] >= first) and (not last or row[1] < last))
-            streams.append((sources[key], time, data) for key, time, data in within if key in sources)
-        messages = chain.from_iterable(streams)
-        if self._is_salvaged:
-            return ((source, time, unpack_message(data)) for source, time, data in messages)
-        return messages
-
     def blocks(
         self, topics: Iterable[str], size: int = BLOCK, start: float = 0.0, end: float = math.inf
-    ) -> Iterator[list[RawMessage]]:
-        """Walk over the same messages in blocks, up to the first damage, which is added to `trouble`."""
-        stream = self.messages(topics, start, end)
+    ) -> Iterator[Block]:
+        """Walk over the messages of some topics in the order of recording, `start` to `end` [s since the first].
+
+        A block has about `size` messages. The walk ends at the first damage, which is added to `trouble`.
+        """
+        first = None if start <= 0.0 else self.start + round(start * 1e9)
+        last = None if math.isinf(end) else self.start + round(end * 1e9)
         read = 0
-        while True:
-            block: list[RawMessage] = []
-            failure = ""
-            try:
-                block.extend(islice(stream, size))
-            except Exception as error:  # noqa: BLE001 - damaged files make the reader fail in any way
-                failure = _first_line(error)
-            read += len(block)
-            if block:
+        try:
+            for block in self._read(set(topics), size, first, last):
+                read += block.count
                 yield block
-            if failure and not self.trouble:
+        except Exception as error:  # noqa: BLE001 - damaged files make the reader fail in any way
+            if not self.trouble:
                 self.trouble.append(
-                    f"bag '{self.path}' is damaged after {read} messages ({failure}): the messages before were used; "
-                    "copy or record it again"
+                    f"bag '{self.path}' is damaged after {read} messages ({_first_line(error)}): the messages before "
+                    "were used; copy or record it again"
                 )
-            if failure or len(block) < size:
-                return
+
+    def _read(self, topics: set[str], size: int, first: int | None, last: int | None) -> Iterator[Block]:
+        for reader in self._readers:
+            blocks = read_blocks(reader, topics, size, first, last)
+            if self._is_salvaged:
+                messages = (message for block in blocks for message in block.list_messages())
+                blocks = collect(((topic, time, unpack_message(data)) for topic, time, data in messages), size)
+            yield from blocks
+        for path in self._damaged_databases:
+            names = {key: name for key, name, _ in list_sqlite_topics(path) if name in topics}
+            rows = (
+                (names[key], time, unpack_message(data))
+                for key, time, data in iterate_sqlite_messages(path)
+                if key in names and (first is None or time >= first) and (last is None or time < last)
+            )
+            yield from collect(rows, size)
 
     def find_text(self, topic: str) -> bytes | None:
         """First message of a topic; None if there is none."""
         if topic not in self.topics:
             return None
-        for block in self.blocks([topic], 1):
-            return block[0][2]
-        return None
+        return next((block.columns[topic].split()[0] for block in self.blocks([topic], _SEARCHED)), None)
 
     def find_description(self, topic: str) -> str:
         """Text of the robot description recorded on a topic; RobotDescriptionError if there is none."""
@@ -191,14 +160,13 @@ class Bag:
         for role, topic in inputs.items():
             info = self.topics.get(topic)
             candidates = sorted(name for name, other in self.topics.items() if other.kind == TYPES[role])
+            advice = f"use --remap {role}:={candidates[0]}" if candidates else f"record {TYPES[role]}"
             if info is None and self.trouble:
                 raise RecordingError(f"{self.trouble[0]} ({topic} is not among the readable topics)")
             if info is None:
                 found = f"it has {', '.join(candidates)}" if candidates else "and no other topic of its type"
-                advice = f"use --remap {role}:={candidates[0]}" if candidates else f"record {TYPES[role]}"
                 raise RecordingError(f"bag '{self.path}' has no topic {topic}: {found}; {advice}")
             if info.kind != TYPES[role]:
-                advice = f"use --remap {role}:={candidates[0]}" if candidates else f"record {TYPES[role]}"
                 raise RecordingError(f"bag '{self.path}': {topic} is {info.kind}, not {TYPES[role]}; {advice}")
 
     def list_files(self) -> list[Path]:
@@ -240,6 +208,7 @@ class Bag:
 
     def _salvage_file(self, path: Path, repaired: Path) -> None:
         try:
+            _check_length(path)
             self._readers.append(self._stack.enter_context(Reader(path)))
         except Exception:  # noqa: BLE001 - damaged files make the reader fail in any way
             try:
@@ -268,6 +237,12 @@ class Bag:
         """Number of messages on some topics."""
         names = set(topics)
         return sum(info.count for name, info in self.topics.items() if name in names)
+
+
+def _check_length(path: Path) -> None:
+    """RecordingError if this is a database that is too short: its index would lead to next to nothing."""
+    if path.suffix == ".db3" and path.is_file() and is_short_database(path):
+        raise RecordingError(f"{path.name} is truncated")
 
 
 def _first_line(error: Exception) -> str:

@@ -85,9 +85,8 @@ def _play(bag: Bag, options: argparse.Namespace) -> None:
 def _iterate(bag: Bag, topics: tuple[str, ...], progress: ProgressBar) -> Iterator[RecordedMessage]:
     """Walk over the messages in the order of recording, and show the progress."""
     for block in bag.blocks(topics, BLOCK):
-        for source, stamp, data in block:
-            yield source.topic, stamp, bytes(data)
-        progress.advance(len(block))
+        yield from block.list_messages()
+        progress.advance(block.count)
 
 
 def _say(*lines: str) -> None:

@@ -10,7 +10,7 @@ from rich.table import Table
 from inertid_ros.bags.topics import Topics
 from inertid_ros.cli.command import finish, read_description, read_parameters
 from inertid_ros.cli.console import print_all
-from inertid_ros.files.static_poses import write_static_file
+from inertid_ros.files.parameters import write_static_file
 from inertid_ros.replay.reactions import ReactionPlan, find_reactions
 from inertid_ros.text.numbers import INTERVAL, format_number
 

@@ -17,8 +17,8 @@ from inertid_ros.cli.command import FAILED, OK, complain, finish, make_plan
 from inertid_ros.cli.console import ProgressBar, print_all
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.settings.choices import LoadSource
-from inertid_ros.replay import weigh as weighing
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
+from inertid_ros.replay.replay import weigh as weigh_bags
 from inertid_ros.text.numbers import PARAMETER_UNITS, format_count, format_estimate, format_number, format_parameter
 from inertid_ros.text.parameters import count_states
 
@@ -49,7 +49,7 @@ def weigh(options: argparse.Namespace) -> int:
         with Bag(path) as bag:
             total += bag.count((plan.topics.joint_states,))
     with ProgressBar("weighing", total) as bar:
-        found = weighing.weigh(options.bags, plan, bar.advance)
+        found = weigh_bags(options.bags, plan, bar.advance)
     return finish(options, found.list_all(), _print_weighing)
 
 

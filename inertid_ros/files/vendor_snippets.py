@@ -1,4 +1,4 @@
-"""Vendor snippets: a load the way other software takes it, for URDF, Universal Robots and Franka.
+"""A load the way other software takes it, as far as it is known: vendor snippets for URDF, Universal Robots and Franka.
 
 Only what is known is written; where something is missing, its name stands in place of the numbers.
 """
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
 from inertid_ros.core.rigid_body.feasibility import nearest_feasible
 from inertid_ros.core.rigid_body.inertial import UPPER_TRIANGLE, Tool, decompose
 
@@ -111,3 +112,22 @@ def _say_missing(missing: Sequence[str]) -> str:
 
 def _list(values: FloatArray) -> str:
     return f"[{', '.join(f'{value:.6g}' for value in values.tolist())}]"
+
+
+def find_body(states: Sequence[str], feasible: FloatArray, covariance: FloatArray) -> RigidBodyEstimate | None:
+    """The nearest feasible body once its mass and centre of mass are known and something is carried, else None.
+
+    Args:
+        states: of the ten parameters.
+        feasible: (10,) the body.
+        covariance: (10, 10) of the estimate it is nearest to.
+    """
+    if any(state != "known" for state in states[:4]):
+        return None
+    body = describe_body(feasible, covariance)
+    return None if body.com is None else body
+
+
+def inertia_is_known(states: Sequence[str]) -> bool:
+    """Tell whether all six inertias are known."""
+    return all(state == "known" for state in states[4:])

@@ -48,12 +48,9 @@ class Layout:
         """Whether a message differs from the one learnt from only in stamp, numbers and padding."""
         return len(data) == self.dtype.itemsize and int.from_bytes(data, "little") & self.mask == self.fixed
 
-    def view_all(self, messages: Sequence[bytes]) -> Records | None:
-        """View messages as records, None if one of them does not match."""
+    def view_all(self, data: bytes) -> Records | None:
+        """View messages, one behind the other, as records; None if one of them does not match."""
         size = self.dtype.itemsize
-        if set(map(len, messages)) != {size}:
-            return None
-        data = b"".join(messages)
         table = np.frombuffer(data, dtype=np.uint8).reshape(-1, size)
         fixed, mask = (np.frombuffer(bits.to_bytes(size, "little"), dtype=np.uint8) for bits in (self.fixed, self.mask))
         edges = np.flatnonzero(np.diff(mask != 0, prepend=False, append=False)).reshape(-1, 2).tolist()

@@ -6,7 +6,7 @@ the middleware or the bag library disagrees) goes through that full decoder, mes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -58,23 +58,24 @@ class StreamDecoder(Generic[Block]):
         if self._layout is not None:
             self._run.append(data)
 
-    def add_all(self, messages: Sequence[bytes]) -> BoolArray:
-        """Take serialised messages; if all have the same layout, they are compared at once.
+    def add_all(self, joined: bytes, count: int) -> BoolArray:
+        """Take `count` serialised messages of the same length, joined; those of one layout are compared at once.
 
         Returns:
             (N,) which of them could be read: each of these gives one sample, in their order.
         """
         self._end_run()
-        layout = self._layouts.get(len(messages[0])) if messages else None
-        records = None if layout is None else layout.view_all(messages)
+        length = len(joined) // count
+        layout = self._layouts.get(length)
+        records = None if layout is None else layout.view_all(joined)
         if layout is not None and records is not None:
             self._layout = layout
             self._blocks.append(self._from_records(layout, records))
-            return np.ones(len(messages), dtype=bool)
+            return np.ones(len(records), dtype=bool)
         is_read = []
-        for data in messages:
+        for place in range(count):
             before = self.undecodable
-            self.add(data)
+            self.add(joined[place * length : (place + 1) * length])
             is_read.append(self.undecodable == before)
         return np.array(is_read, dtype=bool)
 

@@ -28,8 +28,8 @@ class Plan:
         settings_sha256: of the parameter file; empty if there is none.
         frozen: what to predict with instead of learning: [phi (10), bias (6)] of a load in the driver's sign, and (U,)
             base parameters of an arm, for which links.joints must name the joints.
+        block_size: about how many messages are carried through the chain at once.
         start, end: which part of each bag is replayed [s since its first message].
-        block_size: messages that are carried through the chain at once.
     """
 
     settings: Settings = field(default_factory=Settings)

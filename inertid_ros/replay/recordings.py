@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from inertid_ros.bags.bag import Bag
-from inertid_ros.bags.bulk import glance
 from inertid_ros.bags.mcap_writer import McapWriter, Sink
 from inertid_ros.core.errors import FileAccessError, InertidError, RecordingError
 from inertid_ros.core.input.timestamps import CONTINUITY
 from inertid_ros.files.document import make_directory
 from inertid_ros.files.estimate_writer import write_estimate
-from inertid_ros.replay.combine import Recorded, combine
-from inertid_ros.replay.document import make_document
+from inertid_ros.replay.combine import Recorded, combine, make_document
 from inertid_ros.replay.plan import Plan, Progress
 from inertid_ros.replay.replay import replay_bags
 from inertid_ros.replay.trace import Traces
@@ -221,9 +219,6 @@ def _attempt_to_write(write: Callable[[], None]) -> list[str]:
 
 def _look_at(path: Path, plan: Plan) -> tuple[int | None, int | None, int]:
     """First and last time of recording [ns], None where they are not known, and the number of messages."""
-    found = glance(path, plan.inputs.values())
-    if found is not None:
-        return found
     try:
         with Bag(path) as bag:
             messages = bag.count(plan.inputs.values())

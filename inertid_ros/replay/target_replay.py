@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from inertid_ros.bags.mcap_writer import Sink, Stream
-from inertid_ros.bags.statistics import TopicStatistics
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.errors import FileAccessError, InertidError, SettingError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
@@ -17,11 +16,19 @@ from inertid_ros.core.input.joint_names import rename_joints
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, Output, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.estimate import read_arm, read_tool
+from inertid_ros.files.parameters import read_static_file
 from inertid_ros.files.provenance import Provenance
-from inertid_ros.files.static_poses import read_static_file
-from inertid_ros.replay.decimation import MomentKeeper
+from inertid_ros.replay.inputs import TopicStatistics
 from inertid_ros.replay.plan import Plan
-from inertid_ros.replay.recorder import LINK_MOMENTS, LINK_SPACING, LOAD_MOMENTS, LOAD_SPACING, Record, Recorder
+from inertid_ros.replay.recorder import (
+    LINK_MOMENTS,
+    LINK_SPACING,
+    LOAD_MOMENTS,
+    LOAD_SPACING,
+    MomentKeeper,
+    Record,
+    Recorder,
+)
 from inertid_ros.replay.trace import LinkTrace, LoadTrace
 from inertid_ros.text.parameters import channel_units
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from inertid_ros.bags.statistics import TopicStatistics
 from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, Mode
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator
@@ -18,6 +17,7 @@ from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.provenance import Provenance
+from inertid_ros.replay.inputs import TopicStatistics
 from inertid_ros.replay.residuals import Channels, Prediction
 
 STATES = tuple(state.value for state in reversed(ParameterState))

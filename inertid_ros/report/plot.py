@@ -21,7 +21,7 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate, equivalent_semi_axes
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.files.estimate import SavedLinks
-from inertid_ros.files.known_body import find_body, inertia_is_known
+from inertid_ros.files.vendor_snippets import find_body, inertia_is_known
 from inertid_ros.report.drawing import AMBER, AXIS_COLOURS, BLUE, GREY
 from inertid_ros.text.numbers import INTERVAL, PARAMETER_UNITS
 

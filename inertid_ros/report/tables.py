@@ -14,7 +14,7 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, UPPER_TRIANGLE
 from inertid_ros.core.settings.settings import Settings, iterate_settings
 from inertid_ros.files.estimate_writer import name_drives, name_links
-from inertid_ros.files.known_body import find_body, inertia_is_known
+from inertid_ros.files.vendor_snippets import find_body, inertia_is_known
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Trace, Traces
 from inertid_ros.report.markup import Html, badge, bullets, element, remark, table
 from inertid_ros.report.verdict_links import find_residuals

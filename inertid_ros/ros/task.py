@@ -13,7 +13,7 @@ from inertid_ros.core.settings.choices import LoadSource, Method, Source
 from inertid_ros.core.settings.rules import check_links_settings
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import read_arm
-from inertid_ros.files.static_poses import read_static_file
+from inertid_ros.files.parameters import read_static_file
 
 LINKS_PERIOD = 1.0
 """Seconds at least between two estimates of the links: to complete them takes up to 0.1 s of a processor."""

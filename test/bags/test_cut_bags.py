@@ -88,7 +88,7 @@ def count_wrenches(bag: Path) -> int:
     """How many wrenches of a bag can be read, 0 if it cannot even be opened."""
     try:
         with Bag(bag) as opened:
-            return sum(len(block) for block in opened.blocks(["/wrench"]))
+            return sum(block.count for block in opened.blocks(["/wrench"]))
     except RecordingError:
         return 0
 
@@ -108,7 +108,8 @@ def test_single_compressed_file_is_a_bag_too(tmp_path: Path, storage: StoragePlu
     with Bag(bag) as folder, Bag(file) as single:
         assert not single.trouble
         expected, found = (
-            [data for block in opened.blocks(opened.topics) for _, _, data in block] for opened in (folder, single)
+            [data for block in opened.blocks(opened.topics) for _, _, data in block.list_messages()]
+            for opened in (folder, single)
         )
         assert found == expected
     file.write_bytes(file.read_bytes()[:-1])

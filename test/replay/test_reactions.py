@@ -16,7 +16,7 @@ from west_puma260 import L2X, MASSES, PRINTED, G, draw_poses, make_urdf
 from inertid_ros.cli.main import main
 from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.records import FloatArray, WrenchBlock
-from inertid_ros.files.static_poses import read_static_file
+from inertid_ros.files.parameters import read_static_file
 from inertid_ros.motions.motion import Hold, MinimumJerk, Motion, Sequence
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from support.report_traces import puma_trace
 
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.files.known_body import find_body
+from inertid_ros.files.vendor_snippets import find_body
 from inertid_ros.replay.trace import Envelope, LoadTrace, TraceEvent
 from inertid_ros.report.body_view import draw_body, ellipsoid_points
 from inertid_ros.report.convergence import (

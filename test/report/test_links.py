@@ -22,8 +22,7 @@ from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.estimate_writer import write_estimate
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.motions.motion import JointPath, Motion, Repeat, paper_ddarm_link_moves, round_trip
-from inertid_ros.replay.combine import Recorded, combine
-from inertid_ros.replay.document import make_document
+from inertid_ros.replay.combine import Recorded, combine, make_document
 from inertid_ros.replay.plan import Plan
 from inertid_ros.replay.target_replay import TargetReplay
 from inertid_ros.replay.trace import LinkTrace, Traces

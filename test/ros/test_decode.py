@@ -252,8 +252,8 @@ def test_many_messages_at_once_are_read_as_one_by_one() -> None:
         single, many = joint_decoder(), joint_decoder()
         for data in messages:
             single.add(data)
-        many.add_all(messages[:1])
-        many.add_all(messages[1:])
+        many.add_all(messages[0], 1)
+        many.add_all(b"".join(messages[1:]), 5)
         expected, found = single.take(), many.take()
         for name in ("stamps", "positions", "velocities", "efforts"):
             np.testing.assert_array_equal(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from inertid_ros.bags.statistics import TopicWatch
 from inertid_ros.core.chain import Target
 from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.provenance import InputFile, Provenance
+from inertid_ros.replay.inputs import TopicWatch
 from inertid_ros.replay.plan import Plan
 from inertid_ros.replay.target_replay import TargetReplay
 from inertid_ros.replay.trace import LoadTrace

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -11,22 +13,23 @@ from rosbags.rosbag2.storage_mcap import McapReader
 from support.bags import find_storage, puma_messages, write_bag
 
 from inertid_ros.bags.bag import Bag
-from inertid_ros.bags.bulk import Message, _read_storage, glance, iterate_messages
+from inertid_ros.bags.blocks import BagReader, Message, read_blocks
 
 TOPICS = ("/joint_states", "/wrench")
+SIZE = 100
 
 
 def read_both(path: Path, first: int | None = None, last: int | None = None) -> tuple[list[Message], list[Message]]:
+    with BagReader(path) as reader:
+        ours = [item for block in read_blocks(reader, TOPICS, SIZE, first, last) for item in block.list_messages()]
     with Reader(path) as reader:
         connections = [connection for connection in reader.connections if connection.topic in TOPICS]
-        ours = list(iterate_messages(reader, connections, first, last))
-        return ours, list(reader.messages(connections, first, last))
+        found = reader.messages(connections, first, last)
+        return ours, [(connection.topic, time, data) for connection, time, data in found]
 
 
 def assert_same(ours: list[Message], theirs: list[Message]) -> None:
-    assert [(item[0].topic, item[1], bytes(item[2])) for item in ours] == [
-        (item[0].topic, item[1], bytes(item[2])) for item in theirs
-    ]
+    assert [(*item[:2], bytes(item[2])) for item in ours] == [(*item[:2], bytes(item[2])) for item in theirs]
 
 
 @pytest.fixture(scope="module")
@@ -61,15 +64,22 @@ def test_all_messages_come_in_their_order(tmp_path: Path, storage: StoragePlugin
         assert_same(*read_both(find_storage(path)))
 
 
+@pytest.mark.parametrize("change", ["DROP INDEX timestamp_idx", "UPDATE messages SET timestamp = 5 WHERE id > 100"])
+def test_database_without_index_or_with_one_time_is_read_as_well(tmp_path: Path, change: str) -> None:
+    path = find_storage(write_bag(tmp_path / "bag", puma_messages(2.0), StoragePlugin.SQLITE3))
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(change)
+    ours, theirs = read_both(path)
+    assert len(ours) > 5 * SIZE
+    assert_same(ours, theirs)
+
+
 @pytest.mark.parametrize("storage", list(StoragePlugin))
-def test_a_glance_tells_what_opening_tells(tmp_path: Path, storage: StoragePlugin) -> None:
+def test_folder_and_file_tell_the_same(tmp_path: Path, storage: StoragePlugin) -> None:
     path = write_bag(tmp_path / "bag", puma_messages(2.0), storage)
-    with Bag(path) as opened:
-        assert glance(path, TOPICS) == (opened.start, opened.end, opened.count(TOPICS))
-    assert glance(path, ["/nothing"]) is None
-    (path / "metadata.yaml").write_text("rosbag2_bagfile_information: {duration: short}")
-    assert glance(path, TOPICS) is None
-    assert glance(find_storage(path), TOPICS) is None
+    with Bag(path) as folder, Bag(find_storage(path)) as file:
+        assert folder.topics == file.topics
+        assert (folder.start, folder.end, folder.count(TOPICS)) == (file.start, file.end, file.count(TOPICS))
 
 
 def test_chunks_that_overlap_are_merged(bag: Path) -> None:
@@ -78,11 +88,12 @@ def test_chunks_that_overlap_are_merged(bag: Path) -> None:
         assert isinstance(storage, McapReader)
         (chunk, *_) = storage.chunks
         storage.chunks.append(chunk)
-        wanted = {(connection.topic, connection.msgtype) for connection in reader.connections}
-        ours = list(_read_storage(storage, wanted, None, None))
+        topics = [connection.topic for connection in reader.connections]
+        ours = [item for block in read_blocks(reader, topics, SIZE) for item in block.list_messages()]
         times = [time for _, time, _ in ours]
         assert times == sorted(times)
-        assert_same(ours, list(storage.messages(storage.connections)))
+        theirs = storage.messages(storage.connections)
+        assert_same(ours, [(connection.topic, time, data) for connection, time, data in theirs])
 
 
 def test_an_index_that_is_wrong_is_not_believed(bag: Path, tmp_path: Path) -> None:

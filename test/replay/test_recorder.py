@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy.signal import welch
 
-from inertid_ros.bags.statistics import TopicWatch
 from inertid_ros.bags.topics import Topics
 from inertid_ros.core.errors import FileFormatError, SettingError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.parameters import list_settings, read_settings
 from inertid_ros.files.share import share_path
-from inertid_ros.replay.decimation import (
+from inertid_ros.replay.inputs import TopicWatch
+from inertid_ros.replay.recorder import (
     BUCKETS,
     SEGMENT,
     EnvelopeBuilder,
