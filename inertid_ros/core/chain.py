@@ -17,7 +17,7 @@ from inertid_ros.core.errors import SettingError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator
 from inertid_ros.core.input.inputs import choose_joints
-from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import Event, FloatArray, JointBlock, Name, Output, WrenchBlock, join_outputs
 from inertid_ros.core.rigid_body.tool import Tool
 from inertid_ros.core.robot.robot import Robot

@@ -21,7 +21,7 @@ from support.chain import (
 
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.errors import NotIdentifiedError, UnknownFrameError
-from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rows.rows import Rows
 from inertid_ros.motions.motion import Hold, Sequence

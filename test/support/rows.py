@@ -13,7 +13,7 @@ from inertid_ros.core.equations.equation import Equation, Source
 from inertid_ros.core.equations.load import make_load_equation
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.equations.unknowns import LinkUnknowns
-from inertid_ros.core.input.synchroniser import Columns, Segment
+from inertid_ros.core.input.segments import Columns, Segment
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.equations.equation import Equation
-from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import FloatArray, Name
 from inertid_ros.core.rows.advance import DIFFERENTIATED, FILTERED, INTEGRAL, INTERVAL, advance, foresee, weigh_entries
 from inertid_ros.core.rows.memory import GAP, RESTART, make_memory

@@ -32,7 +32,7 @@ from inertid_ros.core.estimation.hypothesis import Decision
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, WeightedSolution
 from inertid_ros.core.input.inputs import ArmInput, Waiting
-from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import BoolArray, EventKind, FloatArray, RowOutput
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.advance import INTERVAL

@@ -8,7 +8,7 @@ from typing import Protocol
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.hypothesis import Decision
 from inertid_ros.core.input.inputs import Waiting
-from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import BoolArray, FloatArray, JointBlock, RowOutput, WrenchBlock
 from inertid_ros.core.rows.rows import Rows
 

@@ -15,7 +15,7 @@ from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, Mo
 from inertid_ros.core.estimation.hypothesis import Decision, HypothesisEstimator
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.inputs import Waiting, WristInput
-from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import BoolArray, EventKind, FloatArray, RowOutput
 from inertid_ros.core.rigid_body.tool import Tool
 from inertid_ros.core.robot.robot import Robot
