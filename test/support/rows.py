@@ -97,22 +97,22 @@ def make_rows(equation: Equation, joints: int, method: Method = Method.FILTERED,
 
 def run_rows(rows: Rows, segment: Segment) -> Made:
     """Carry a segment through; nobody looks at the rows in between."""
-    predicted = rows.begin(segment)
+    position = rows.begin(segment)
     places, equations, signals, usable = [], [], [], []
-    position = rows.advance(segment, 0, False)
+
     while position < len(segment.stamps):
         places.append(position)
         equations.append(rows.row.equations.copy())
         signals.append(rows.row.signals.copy())
         usable.append(rows.row.usable.copy())
-        position = rows.advance(segment, position, True)
+        position = rows.resume(segment, position)
     shape = rows.row.equations.shape
     return Made(
         np.array(places, dtype=np.int64),
         np.array(equations).reshape(-1, *shape),
         np.array(signals).reshape(-1, len(rows.row.signals)),
         np.array(usable).reshape(-1, shape[0]),
-        predicted,
+        rows.predicted,
     )
 
 

@@ -16,6 +16,7 @@ from inertid_ros.core.input.timeline import (
     MISSED,
     MISSING,
     NEVER,
+    ORIGIN,
     SATURATED,
     Timeline,
     interpolate,
@@ -97,27 +98,27 @@ class EffortStreams:
         ends = [line.newest for line in self._lines.values()]
         return min((end for end in ends if end > max(ends) - _SILENT), default=NEVER)
 
-    def push(self, stamps: IntArray, efforts: FloatArray) -> None:
-        """Take the efforts of a message, see `EffortInput`.
+    def push(self, stamps: IntArray, efforts: FloatArray, origin: int) -> None:
+        """Take the efforts of a message, see `EffortInput`, on a time line since an origin [ns].
 
         What is wrong with the stamps has been reported for the positions of the same messages; here such samples are
         only left out.
         """
         joints = self._efforts.joints
         if joints not in self._lines:
-            self._lines[joints] = Timeline(2 * self._n, "effort", Health())
+            self._lines[joints] = Timeline(2 * self._n, "effort", Health(), origin)
         self._efforts.push(self._lines[joints], stamps - self._delay, efforts)
 
-    def read(self, times: FloatArray, origin: int) -> tuple[FloatArray, BoolArray]:
-        """Efforts (N, n) at (N,) times since an origin, and whether they are there and to be believed (N, n)."""
+    def read(self, times: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Efforts (N, n) at (N,) times, and whether they are there and to be believed (N, n)."""
         efforts, usable = np.zeros((len(times), self._n)), np.zeros((len(times), self._n), dtype=bool)
         for joints, line in self._lines.items():
             if not len(line.stamps):
                 continue
-            known = (line.stamps[[0, -1]] - origin) * 1e-9
+            known = (line.stamps[[0, -1]] - line.integers[ORIGIN]) * 1e-9
             readings, widths = np.empty((len(times), 1 + 2 * self._n)), np.zeros(len(times))
             readings[:, 0] = np.clip(times, *known)
-            interpolate(line.integers, line.states, origin, np.arange(1, 1 + 2 * self._n), readings, widths)
+            interpolate(line.integers, line.states, np.arange(1, 1 + 2 * self._n), readings, widths)
             near = (widths <= MAX_GAP) & (readings[:, 0] == times)
             for joint in joints:
                 good = near & (readings[:, 1 + self._n + joint] == 0.0)

@@ -153,7 +153,7 @@ class ArmInput:
             if efforts.push(synchroniser.readings, block.stamps, block.efforts):
                 synchroniser.restart()
         elif synchroniser.origin is not None:
-            self._streams.push(block.stamps, block.efforts)
+            self._streams.push(block.stamps, block.efforts, synchroniser.origin)
 
     def process(self) -> list[Segment]:
         """Synchronise all that can be."""
@@ -168,7 +168,7 @@ class ArmInput:
         """Lay down the readings of other publishers and sensors, and turn those of the base sensor."""
         readings, bad = segment.readings, segment.bad
         if not self._streams.is_empty:
-            efforts, usable = self._streams.read(segment.times, self._synchroniser.origin or 0)
+            efforts, usable = self._streams.read(segment.times)
             if self._source is Source.EFFORT:
                 readings[usable] = efforts[usable]
                 bad[usable] = 0.0

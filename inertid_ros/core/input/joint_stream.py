@@ -12,9 +12,14 @@ import numpy as np
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.timeline import (
+    ACCEPTED,
+    CONTRADICTED,
     FOUND,
     LAST,
+    NEVER,
     NEWEST,
+    NOT_FINITE,
+    ORIGIN,
     RAW,
     RAW_BEFORE,
     RAW_LATEST,
@@ -24,8 +29,9 @@ from inertid_ros.core.input.timeline import (
     STOP,
     UNTRUSTED,
     Timeline,
+    must_stop,
 )
-from inertid_ros.core.input.timestamps import Verdict, follows
+from inertid_ros.core.input.timestamps import Verdict
 from inertid_ros.core.records import FloatArray, IntArray
 
 MAX_GAP = 0.15
@@ -41,9 +47,6 @@ JUDGED = 0.1
 TOLERANCE = 0.4
 """Part by which the integral of velocities may miss the change of position; a wrong unit or order misses by more."""
 
-NOTHING, BAD_STAMP, NOT_FINITE, CONTRADICTED = range(4)
-"""Why `take_states` has stopped: a stamp does not simply follow, numbers are not finite, or velocities contradict the
-positions."""
 POSITION, IS_ANGLE, PRODUCT, POWER, BEFORE, LATEST = range(6)
 """What is remembered of each joint: its last position without jumps, whether it may jump by 2 pi, the sums of
 `contradicts`, and the last two positions without a velocity."""
@@ -58,12 +61,9 @@ def take_states(
     stamps: IntArray,
     positions: FloatArray,
     velocities: FloatArray,
-    origin: int,
-    has_velocities: bool,
     start: int,
-    is_good: bool,
 ) -> int:
-    """Append joint states, for which there must be room.
+    """Append joint states.
 
     Args:
         line: integers of the time line.
@@ -72,17 +72,13 @@ def take_states(
         taken: (n,) the columns of the message.
         stamps: (N,) nanoseconds.
         positions: (N, C) of the message.
-        velocities: (N, C), if it has them; all NaN in a sample without.
-        origin: stamp of time zero [ns].
-        has_velocities: whether it has them.
+        velocities: (N, C), or (0, C) if it has none; all NaN in a sample without.
         start: the first sample to take.
-        is_good: whether its stamp has been found to be good.
 
     Returns:
-        The first sample that was not taken, or the one after, with the reason in FOUND; N if all are.
+        The first sample that was not taken (N, if they all are), with the reason in FOUND; -1 if there is none.
     """
-    n = len(taken)
-    line[FOUND] = NOTHING
+    n, has_velocities = len(taken), len(velocities) > 0
     for k in range(start, len(stamps)):
         is_finite, missing = True, 0
         for c in range(n):
@@ -94,15 +90,14 @@ def take_states(
         if not is_finite or 0 < missing < n:
             line[FOUND] = NOT_FINITE
             return k
-        if not (follows(stamps[k], line[LAST]) or (is_good and k == start)):
-            line[FOUND] = BAD_STAMP
+        if must_stop(line, states, stamps[k]):
             return k
-        line[LAST] = stamps[k]
+        line[LAST], line[ACCEPTED] = stamps[k], NEVER
         line[SEEN] = (line[SEEN] + 1) % CHUNK
         for c in range(n):
             joints[POSITION, c] = unwrap(positions[k, taken[c]], joints[POSITION, c], joints[IS_ANGLE, c])
         if not has_velocities or missing or line[UNTRUSTED]:
-            append_slope(line, states, joints, stamps[k], origin)
+            append_slope(line, states, joints, stamps[k])
             continue
         row = line[STOP]
         for c in range(n):
@@ -110,10 +105,10 @@ def take_states(
             states[row, n + c] = velocities[k, taken[c]]
         line[STAMPS + row] = line[NEWEST] = stamps[k]
         line[STOP], line[RAW] = row + 1, 0
-        if line[SEEN] == 0 and contradicts(line, states, joints, origin):
+        if line[SEEN] == 0 and contradicts(line, states, joints):
             line[UNTRUSTED], line[FOUND] = 1, CONTRADICTED
             return k + 1
-    return len(stamps)
+    return -1
 
 
 @compiled
@@ -126,9 +121,9 @@ def unwrap(position: float, last: float, is_angle: float) -> float:
 
 
 @compiled
-def append_slope(line: IntArray, states: FloatArray, joints: FloatArray, stamp: int, origin: int) -> None:
+def append_slope(line: IntArray, states: FloatArray, joints: FloatArray, stamp: int) -> None:
     """Take a position without a velocity: append the one before with the slope of the parabola through three."""
-    n = joints.shape[1]
+    n, origin = joints.shape[1], line[ORIGIN]
     if line[RAW] == 2:
         row, time = line[STOP], (line[RAW_LATEST] - origin) * 1e-9
         before, after = time - (line[RAW_BEFORE] - origin) * 1e-9, (stamp - origin) * 1e-9 - time
@@ -146,13 +141,13 @@ def append_slope(line: IntArray, states: FloatArray, joints: FloatArray, stamp: 
 
 
 @compiled
-def contradicts(line: IntArray, states: FloatArray, joints: FloatArray, origin: int) -> bool:
+def contradicts(line: IntArray, states: FloatArray, joints: FloatArray) -> bool:
     """Whether the velocities of the last chunk, with those before, are no velocities of the positions.
 
     Of each joint the product of its change of position with the integral of its velocity, and the square of the change,
     are added up over the chunks; changes that are too small say nothing.
     """
-    n, stop = joints.shape[1], line[STOP]
+    n, stop, origin = joints.shape[1], line[STOP], line[ORIGIN]
     start = max(line[START], stop - CHUNK)
     if stop - start < 3:
         return False
@@ -178,14 +173,12 @@ def is_judged_wrong(product: float, power: float) -> bool:
 
 
 @compiled
-def extrapolate(
-    line: IntArray, states: FloatArray, joints: FloatArray, origin: int, targets: IntArray, samples: FloatArray
-) -> bool:
+def extrapolate(line: IntArray, states: FloatArray, joints: FloatArray, targets: IntArray, samples: FloatArray) -> bool:
     """Lay down states at the times of samples shortly after the newest one; False without two of them.
 
     By the velocity of the newest one, or of the last two positions where there is none, for at most their distance.
     """
-    n, stop = joints.shape[1], line[STOP]
+    n, stop, origin = joints.shape[1], line[STOP], line[ORIGIN]
     is_raw = line[RAW] == 2 and line[RAW_LATEST] > line[NEWEST]
     if not is_raw and stop - line[START] < 2:
         return False
@@ -209,19 +202,17 @@ class JointStream(Timeline):
     Attributes:
         columns: (n,) indices of this stream's joints among those of a sample.
         targets: (2 n,) columns of a sample that the states belong to.
-        origin: stamp of time zero [ns].
     """
 
     def __init__(
         self, columns: tuple[int, ...], is_angle: tuple[bool, ...], total: int, origin: int, health: Health
     ) -> None:
-        """Make a stream for some joints, which may jump by 2 pi or not, of a total; with the stamp of time zero [ns]."""
+        """Make a stream for some of a total of joints, which may jump by 2 pi or not; time zero has a stamp [ns]."""
         self.columns = columns
         self._joints = np.zeros((6, len(columns)))
         self._joints[IS_ANGLE] = is_angle
-        super().__init__(2 * len(columns), "joint_states", health)
+        super().__init__(2 * len(columns), "joint_states", health, origin)
         self.targets: IntArray = 1 + np.concatenate((columns, total + np.array(columns)))
-        self.origin = origin
         self._health = health
 
     def clear(self) -> None:
@@ -234,29 +225,26 @@ class JointStream(Timeline):
         self, taken: IntArray, stamps: IntArray, positions: FloatArray, velocities: FloatArray | None
     ) -> bool:
         """Take joint states, see `take_states`; returns whether time was reset."""
-        count, has_velocities = len(stamps), velocities is not None
-        self.reserve(count)
-        line, states, joints, origin = self.integers, self.states, self._joints, self.origin
-        given = positions if velocities is None else velocities
-        position, is_good, is_reset = 0, False, False
-        while True:
-            position = take_states(
-                line, states, joints, taken, stamps, positions, given, origin, has_velocities, position, is_good
-            )
-            found = line.item(FOUND)
-            if found == NOTHING:
-                return is_reset
-            is_good = False
-            if found == BAD_STAMP:
-                verdict = self.judge(stamps.item(position))
-                is_reset |= verdict is Verdict.RESET
-                is_good = verdict is not Verdict.LEAVE
-                position += not is_good
-            elif found == NOT_FINITE:
-                self._health.report("joint_states", "not_finite", stamps.item(position))
-                position += 1
-            else:
-                self._report_velocities(stamps.item(position - 1))
+        given = positions[:0] if velocities is None else velocities
+        joints, is_reset = self._joints, False
+        position = take_states(self.integers, self.states, joints, taken, stamps, positions, given, 0)
+        while position >= 0:
+            verdict = self.decide(stamps, position)
+            is_reset |= verdict is Verdict.RESET
+            position += verdict is Verdict.LEAVE
+            position = take_states(self.integers, self.states, joints, taken, stamps, positions, given, position)
+        return is_reset
+
+    def decide(self, stamps: IntArray, position: int) -> Verdict:
+        """Decide about the sample at which a kernel has stopped; numbers that are not finite are left out."""
+        found = self.integers[FOUND]
+        if found == CONTRADICTED:
+            self._report_velocities(stamps.item(position - 1))
+            return Verdict.TAKE
+        if found == NOT_FINITE:
+            self._health.report("joint_states", "not_finite", stamps.item(position))
+            return Verdict.LEAVE
+        return super().decide(stamps, position)
 
     def _report_velocities(self, stamp: int) -> None:
         listed = [
@@ -269,4 +257,4 @@ class JointStream(Timeline):
 
     def look_ahead(self, samples: FloatArray) -> bool:
         """Extrapolate to the times of samples, see `extrapolate`."""
-        return extrapolate(self.integers, self.states, self._joints, self.origin, self.targets, samples)
+        return extrapolate(self.integers, self.states, self._joints, self.targets, samples)

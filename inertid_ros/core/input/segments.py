@@ -9,7 +9,7 @@ import numpy as np
 
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.input.joint_stream import MAX_GAP
-from inertid_ros.core.input.timeline import STAMPS, START, STOP, interpolate
+from inertid_ros.core.input.timeline import NEVER, ORIGIN, PAIRED, STAMPS, START, STOP, interpolate
 from inertid_ros.core.records import FloatArray, IntArray
 
 FOLLOWS, AFTER_GAP, IN_GAP, NOT_FINITE = range(4)
@@ -77,19 +77,13 @@ class Segment(NamedTuple):
 
 @compiled
 def lay_down(
-    line: IntArray,
-    readings: FloatArray,
-    offset: int,
-    first: int,
-    stamps: IntArray,
-    samples: FloatArray,
-    marks: FloatArray,
+    line: IntArray, readings: FloatArray, first: int, stamps: IntArray, samples: FloatArray, marks: FloatArray
 ) -> None:
-    """Take readings from their time line: times [s] since an offset [ns], and readings, then zeros, from `first` on."""
+    """Take readings from their time line: times [s], and readings, then zeros, from the column `first` on."""
     start, count, width = line[START], readings.shape[1], samples.shape[1] - first
     for k in range(len(stamps)):
         stamps[k] = line[STAMPS + start + k]
-        samples[k, 0] = (stamps[k] - offset) * 1e-9
+        samples[k, 0] = (stamps[k] - line[ORIGIN]) * 1e-9
         marks[WIDTH, k] = 0.0
         for c in range(min(count, width)):
             samples[k, first + c] = readings[start + k, c]
@@ -101,30 +95,31 @@ def lay_down(
 
 
 @compiled
-def find_cuts(samples: FloatArray, first: int, last: float, marks: FloatArray) -> int:
+def find_cuts(line: IntArray, first: int, stamps: IntArray, samples: FloatArray, marks: FloatArray) -> int:
     """Find how each sample (N, W), with readings from the column `first` on, follows the one before.
 
     Args:
-        samples: times, and readings from the column `first` on.
+        line: integers of the readings' time line, which remember the last sample.
         first: see there.
-        last: time of the sample before, -inf if there is none.
+        stamps: (N,) of the samples.
+        samples: the samples.
         marks: (2, N) WIDTH is known, CUT is the result.
 
     Returns:
         How many do not simply follow.
     """
     count = 0
-    for k in range(len(samples)):
-        time, cut = samples[k, 0], FOLLOWS
+    for k in range(len(stamps)):
+        cut = FOLLOWS
         for c in range(first, samples.shape[1]):
             if not np.isfinite(samples[k, c]):
                 cut = NOT_FINITE
         if cut != NOT_FINITE:
             if not marks[WIDTH, k] <= MAX_GAP:
                 cut = IN_GAP
-            elif time - last > MAX_GAP:
+            elif (stamps[k] - line[PAIRED]) * 1e-9 > MAX_GAP:
                 cut = AFTER_GAP
-            last = -np.inf if cut == IN_GAP else time
+            line[PAIRED] = NEVER if cut == IN_GAP else stamps[k]
         marks[CUT, k] = cut
         count += cut != FOLLOWS
     return count
@@ -135,38 +130,28 @@ def synchronise(
     line: IntArray,
     states: FloatArray,
     targets: IntArray,
-    origin: int,
     reading_line: IntArray,
     readings: FloatArray,
-    offset: int,
-    first: int,
-    is_new: bool,
-    last: float,
     stamps: IntArray,
     samples: FloatArray,
     marks: FloatArray,
 ) -> int:
-    """Pair readings with the joint states of one publisher, the first or another one.
+    """Pair the next readings with the joint states of the one publisher that gives them all.
 
     Args:
-        line: integers of the joint states' time line, see `timeline.interpolate`, as for the next three.
-        states: its states.
-        targets: columns of a sample that they belong to.
-        origin: stamp of time zero.
-        reading_line: integers of the readings' time line, see `lay_down`, as for the next two.
+        line: integers of the joint states' time line, see `timeline.interpolate`, as for the next two.
+        states: (M, 2 n) its states.
+        targets: (2 n,) columns of a sample that they belong to.
+        reading_line: integers of the readings' time line, see `lay_down`.
         readings: its states.
-        offset: stamp of a reading at time zero.
-        first: column of a sample in which the readings begin.
-        is_new: whether the readings are still to be taken.
-        last: time of the sample before, see `find_cuts`.
-        stamps: (N,) the result.
-        samples: (N, 1 + 2 n + 2 K) the result.
+        stamps: (N,) the result, as for the next two.
+        samples: (N, 1 + 2 n + 2 K).
         marks: (2, N or more) WIDTH and CUT of each.
 
     Returns:
         How many samples do not simply follow the one before.
     """
-    if is_new:
-        lay_down(reading_line, readings, offset, first, stamps, samples, marks)
-    interpolate(line, states, origin, targets, samples, marks[WIDTH])
-    return find_cuts(samples, first, last, marks)
+    first = 1 + len(targets)
+    lay_down(reading_line, readings, first, stamps, samples, marks)
+    interpolate(line, states, targets, samples, marks[WIDTH])
+    return find_cuts(reading_line, first, stamps, samples, marks)

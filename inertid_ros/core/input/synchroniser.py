@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,9 +18,11 @@ from inertid_ros.core.input.segments import (
     WIDTH,
     Columns,
     Segment,
+    find_cuts,
+    lay_down,
     synchronise,
 )
-from inertid_ros.core.input.timeline import NEVER, START, STOP, Timeline
+from inertid_ros.core.input.timeline import NEVER, NEWEST, ORIGIN, PAIRED, START, STOP, Timeline, interpolate
 from inertid_ros.core.input.timestamps import SECOND
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock
 
@@ -29,8 +32,25 @@ _LONGEST_WAIT = 1 * SECOND
 """How long [ns] a reading waits for other readings that belong to it: until their publisher has fallen silent."""
 _SILENT = 1 * SECOND
 """A publisher of joint states that is this much [ns] behind the others has fallen silent: ten periods of a slow one."""
-_MAPS = 100
+_PUBLISHERS = 100
 """Lists of joint names that are remembered at most: a robot has a few, a broken driver any number."""
+
+
+class Publisher(NamedTuple):
+    """A publisher of joint states, known by the names of its joints.
+
+    Attributes:
+        taken: (m,) columns of its messages that are needed.
+        columns: the joints that these are.
+        stream: its time line, once there is one; shared by publishers of the same joints.
+    """
+
+    taken: IntArray
+    columns: tuple[int, ...]
+    stream: JointStream | None
+
+
+_NOBODY = Publisher(np.empty(0, dtype=np.int64), (), None)
 
 
 class Synchroniser:
@@ -71,15 +91,14 @@ class Synchroniser:
         self._health = health
         self._source = source
         self.origin: int | None = None
-        self._offset = self._delay
-        self._maps: dict[tuple[str, ...], tuple[IntArray, tuple[int, ...]]] = {}
         self._streams: dict[tuple[int, ...], JointStream] = {}
         self._complete: list[JointStream] = []
         """The only publisher, if it gives all joints."""
+        self._publishers: dict[tuple[str, ...], Publisher] = {}
         self._last_names: tuple[str, ...] | None = None
-        self._last_map: tuple[IntArray, tuple[int, ...]] = np.empty(0, dtype=np.int64), ()
-        self._last_time = -np.inf
+        self._last: Publisher = _NOBODY
         self._marks: FloatArray = np.empty((2, 1))
+        self.restart()
 
     # Joint states
 
@@ -87,8 +106,8 @@ class Synchroniser:
         """Take joint samples of one publisher; what cannot be used is counted."""
         names, stamps, positions, velocities, _ = block
         if names is not self._last_names:
-            self._last_names, self._last_map = names, self._maps.get(names) or self._map(names)
-        taken, columns = self._last_map
+            self._last_names, self._last = names, self._publishers.get(names) or self._add_publisher(names)
+        taken, columns, stream = self._last
         if not columns or len(stamps) == 0:
             return
         shape = positions.shape
@@ -97,30 +116,34 @@ class Synchroniser:
             detail = f"{len(names)} names, {shape[-1]} positions, {given} velocities"
             self._health.report("joint_states", "wrong_length", int(stamps[-1]), detail)
             return
-        stream = self._streams.get(columns) or self._make_stream(columns, stamps)
+        stream = stream or self._find_stream(names, stamps)
         if stream is not None and stream.push_states(taken, stamps, positions, velocities):
             self._reset_time(keep=columns)
 
-    def _map(self, names: tuple[str, ...]) -> tuple[IntArray, tuple[int, ...]]:
-        """Where the joints are: columns of a message, and indices here."""
+    def _add_publisher(self, names: tuple[str, ...]) -> Publisher:
         columns = tuple(c for c, name in enumerate(self._names) if name in names)
-        if len(self._maps) > _MAPS:
-            self._maps.clear()
-        self._maps[names] = np.array([names.index(self._names[c]) for c in columns], dtype=np.int64), columns
-        return self._maps[names]
+        if len(self._publishers) > _PUBLISHERS:
+            self._publishers.clear()
+        taken = np.array([names.index(self._names[c]) for c in columns], dtype=np.int64)
+        publisher = self._publishers[names] = Publisher(taken, columns, self._streams.get(columns))
+        return publisher
 
-    def _make_stream(self, columns: tuple[int, ...], stamps: IntArray) -> JointStream | None:
-        """A time line for a publisher; None while there are no stamps for one to begin with."""
+    def _find_stream(self, names: tuple[str, ...], stamps: IntArray) -> JointStream | None:
+        """The time line of the last publisher; None while there are no stamps for one to begin with."""
+        taken, columns, _ = self._last
         if self.origin is None:
             stamped = stamps[stamps > 0]
             if len(stamped) == 0:
                 self._health.report("joint_states", "zero_stamp", 0, count=len(stamps))
                 return None
             self.origin = int(stamped[0] - stamped[0] % (1000 * SECOND))
-            self._offset = self.origin + self._delay
-        is_angle = tuple(self._is_angle[c] for c in columns)
-        stream = self._streams[columns] = JointStream(columns, is_angle, self._n, self.origin, self._health)
-        self._complete = []
+            self.readings.integers[ORIGIN] = self.origin + self._delay
+        stream = self._streams.get(columns)
+        if stream is None:
+            is_angle = tuple(self._is_angle[c] for c in columns)
+            stream = self._streams[columns] = JointStream(columns, is_angle, self._n, self.origin, self._health)
+            self._complete = []
+        self._last = self._publishers[names] = Publisher(taken, columns, stream)
         return stream
 
     def _reset_time(self, keep: tuple[int, ...]) -> None:
@@ -128,15 +151,15 @@ class Synchroniser:
         self.readings.clear()
         self.restart()
         self._complete = []
-        self._streams = {
-            columns: stream for columns, stream in self._streams.items() if columns == keep or len(keep) < self._n
-        }
+        if len(keep) == self._n:
+            self._streams = {keep: self._streams[keep]}
+            self._publishers, self._last_names = {}, None
 
     # Both
 
     def restart(self) -> None:
         """Begin a new segment with the next sample: time was reset."""
-        self._last_time = -np.inf
+        self.readings.integers[PAIRED] = NEVER
 
     def process(self, others: int | None = None) -> list[Segment]:
         """Pair all that can be paired now.
@@ -150,8 +173,8 @@ class Synchroniser:
         if count == 0:
             return []
         streams = self._complete or self._find_covering()
-        newest = self.readings.newest
-        horizon = _find_horizon(streams) + self._delay
+        newest = line.item(NEWEST)
+        horizon = self._delay + (streams[0].integers.item(NEWEST) if len(streams) == 1 else _find_horizon(streams))
         if others is not None:
             horizon = min(horizon, max(others, newest - _LONGEST_WAIT))
         given_up = 0
@@ -167,37 +190,20 @@ class Synchroniser:
         stamps, samples = np.empty(count, dtype=np.int64), np.empty((count, self._width))
         if self._marks.shape[1] < count:
             self._marks = np.empty((2, 2 * count))
-        marks, before, readings, is_new = self._marks, self._last_time, self.readings, True
-        for stream in streams:
-            marked = synchronise(
-                stream.integers,
-                stream.states,
-                stream.targets,
-                stream.origin,
-                readings.integers,
-                readings.states,
-                self._offset,
-                self._first,
-                is_new,
-                before,
-                stamps,
-                samples,
-                marks,
-            )
-            is_new = False
+        marks, line, readings = self._marks, self.readings.integers, self.readings.states
+        before = line.item(PAIRED)
+        if len(streams) == 1:
+            only = streams[0]
+            marked = synchronise(only.integers, only.states, only.targets, line, readings, stamps, samples, marks)
+        else:
+            lay_down(line, readings, self._first, stamps, samples, marks)
+            for stream in streams:
+                interpolate(stream.integers, stream.states, stream.targets, samples, marks[WIDTH])
+            marked = find_cuts(line, self._first, stamps, samples, marks)
         if marked == 0:
-            self._last_time = samples.item(-1, 0)
             return [Segment(False, stamps, samples, self._columns)]
-        return self._cut(stamps, samples, marks[:, :count].copy())
-
-    def _cut(self, stamps: IntArray, samples: FloatArray, marks: FloatArray) -> list[Segment]:
-        """Segments of samples that do not all follow each other."""
-        cuts = marks[CUT]
-        self._report_cuts(stamps, marks)
-        finite = np.flatnonzero(cuts != NOT_FINITE)
-        if len(finite) == 0:
-            return []
-        self._last_time = -np.inf if cuts[finite[-1]] == IN_GAP else samples.item(int(finite[-1]), 0)
+        self._report_cuts(stamps, marks[:, :count], before)
+        cuts = marks[CUT, :count]
         kept = (cuts == FOLLOWS) | (cuts == AFTER_GAP)
         stamps, samples, cuts = stamps[kept], samples[kept], cuts[kept]
         if len(stamps) == 0:
@@ -205,7 +211,7 @@ class Synchroniser:
         bounds = [0, *(np.flatnonzero(cuts[1:] == AFTER_GAP) + 1).tolist(), len(stamps)]
         return [Segment(bool(cuts[a]), stamps[a:b], samples[a:b], self._columns) for a, b in pairwise(bounds)]
 
-    def _report_cuts(self, stamps: IntArray, marks: FloatArray) -> None:
+    def _report_cuts(self, stamps: IntArray, marks: FloatArray, before: int) -> None:
         bad = marks[CUT] == NOT_FINITE
         if bad.any():
             self._health.report(self._source, "not_finite", int(stamps[bad][-1]), count=int(bad.sum()))
@@ -214,7 +220,7 @@ class Synchroniser:
             detail = "inside a gap of joint_states"
             self._health.report(self._source, "no_joint_state", int(stamps[in_gap][-1]), detail, int(in_gap.sum()))
         gaps = np.flatnonzero(marks[CUT] == AFTER_GAP)
-        if len(gaps) > 1 or (len(gaps) == 1 and self._last_time > -np.inf):
+        if len(gaps) > 1 or (len(gaps) == 1 and before > NEVER):
             self._health.report(self._source, "gap", int(stamps[gaps[-1]]), count=len(gaps))
 
     def foresee(self, after: int) -> tuple[IntArray, FloatArray, FloatArray] | None:
@@ -235,7 +241,7 @@ class Synchroniser:
         if not streams or stamps.item(0) - self._delay - _find_horizon(streams) > MAX_GAP * SECOND:
             return None
         samples = np.empty((len(stamps), self._first))
-        samples[:, 0] = (stamps - self._offset) * 1e-9
+        samples[:, 0] = (stamps - line.item(ORIGIN)) * 1e-9
         if not all(stream.look_ahead(samples) for stream in streams):
             return None
         return stamps.copy(), self.readings.states[start:stop].copy(), samples

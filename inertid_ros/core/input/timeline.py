@@ -14,17 +14,23 @@ from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.timestamps import StampCheck, Verdict, follows
 from inertid_ros.core.records import FloatArray, IntArray
 
-START, STOP, NEWEST, LAST = range(4)
-"""Integers: the first sample kept and the one after the last, the newest sample's stamp, and the last good stamp."""
-MISSING, SATURATED = range(4, 6)
-"""Integers of readings: in how many samples some were missing or saturated."""
-FOUND, SEEN, UNTRUSTED, RAW, RAW_BEFORE, RAW_LATEST = range(4, 10)
+START, STOP, NEWEST, LAST, ACCEPTED, ORIGIN, FOUND = range(7)
+"""Integers: the first sample kept and the one after the last, the newest sample's stamp, the last good stamp, one that
+does not follow it and is good all the same, the stamp of time zero, and why a kernel has stopped."""
+MISSING, SATURATED, PAIRED = range(7, 10)
+"""Integers of readings: in how many samples some were missing or saturated, and the stamp of the last one that was
+paired with joint states."""
+SEEN, UNTRUSTED, RAW, RAW_BEFORE, RAW_LATEST = range(7, 12)
 """Integers of joint states, see `joint_stream`."""
-STAMPS = 10
+STAMPS = 12
 """Where in the integers the stamps begin."""
 
 NEVER = -(2**62)
 """Before all stamps [ns]."""
+
+BAD_STAMP, FULL, NOT_FINITE, CONTRADICTED = range(4)
+"""Why a kernel has stopped: a stamp does not simply follow, there is no room, numbers are not finite, or velocities
+contradict the positions."""
 
 KEPT = 256
 """Samples that are kept at least, for readings that come late: a quarter of a second at 1 kHz."""
@@ -41,6 +47,18 @@ AT_LIMIT = 1e-3
 
 
 @compiled
+def must_stop(line: IntArray, states: FloatArray, stamp: int) -> bool:
+    """Whether a sample cannot simply be appended."""
+    if not (follows(stamp, line[LAST]) or stamp == line[ACCEPTED]):
+        line[FOUND] = BAD_STAMP
+        return True
+    if line[STOP] == len(states):
+        line[FOUND] = FULL
+        return True
+    return False
+
+
+@compiled
 def take_readings(
     line: IntArray,
     states: FloatArray,
@@ -49,9 +67,8 @@ def take_readings(
     stamps: IntArray,
     values: FloatArray,
     start: int,
-    is_good: bool,
 ) -> int:
-    """Append readings, for which there must be room.
+    """Append readings.
 
     Args:
         line: integers of the time line.
@@ -61,24 +78,23 @@ def take_readings(
         stamps: (N,) nanoseconds.
         values: (N, C) of the message.
         start: the first sample to take.
-        is_good: whether its stamp has been found to be good.
 
     Returns:
-        The first sample that was not taken, because its stamp does not follow; N if all are.
+        The first sample that was not taken, with the reason in FOUND; -1 if all are.
     """
     count = channels.shape[1]
     for k in range(start, len(stamps)):
-        if not (follows(stamps[k], line[LAST]) or (is_good and k == start)):
+        if must_stop(line, states, stamps[k]):
             return k
         row = line[STOP]
         line[LAST] = line[NEWEST] = line[STAMPS + row] = stamps[k]
-        line[STOP] = row + 1
+        line[STOP], line[ACCEPTED] = row + 1, NEVER
         if states.shape[1] > count:
             mark_reading(line, states, channels, scales, values, k, row)
         else:
             for c in range(count):
                 states[row, c] = values[k, channels[COLUMN, c]] * scales[FACTOR, c]
-    return len(stamps)
+    return -1
 
 
 @compiled
@@ -111,9 +127,9 @@ def mark_reading(
 
 
 @compiled
-def find_after(line: IntArray, origin: int, time: float) -> int:
+def find_after(line: IntArray, time: float) -> int:
     """The first sample that is not before a time [s since the origin], or the last one."""
-    low, high = line[START], line[STOP] - 1
+    low, high, origin = line[START], line[STOP] - 1, line[ORIGIN]
     if high > low and (line[STAMPS + high - 1] - origin) * 1e-9 < time:
         return high
     while low < high:
@@ -126,21 +142,18 @@ def find_after(line: IntArray, origin: int, time: float) -> int:
 
 
 @compiled
-def interpolate(
-    line: IntArray, states: FloatArray, origin: int, targets: IntArray, samples: FloatArray, widths: FloatArray
-) -> None:
+def interpolate(line: IntArray, states: FloatArray, targets: IntArray, samples: FloatArray, widths: FloatArray) -> None:
     """Interpolate linearly at the increasing times in the first column of samples, none later than the newest.
 
     Args:
         line: integers of the time line; samples that no later time needs are forgotten, once they are many.
         states: (M, C) of it.
-        origin: stamp of time zero [ns].
         targets: (C,) the columns of the samples that the states belong to.
         samples: (N, W) is filled there.
         widths: (N,) is raised to the distance [s] between the two states used, inf where there is none before.
     """
-    start, stop = line[START], line[STOP]
-    after = find_after(line, origin, samples[0, 0])
+    start, stop, origin = line[START], line[STOP], line[ORIGIN]
+    after = find_after(line, samples[0, 0])
     for k in range(len(samples)):
         time = samples[k, 0]
         while after < stop - 1 and (line[STAMPS + after] - origin) * 1e-9 < time:
@@ -158,17 +171,18 @@ def interpolate(
 
 
 class Timeline:
-    """Samples of one publisher: memory for kernels, and what becomes of stamps that do not follow.
+    """Samples of one publisher: memory for kernels, and what becomes of samples that cannot simply be appended.
 
     Attributes:
         integers: header and stamps, see START.
         states: (M, C).
     """
 
-    def __init__(self, width: int, source: str, health: Health) -> None:
+    def __init__(self, width: int, source: str, health: Health, origin: int = 0) -> None:
         """Start with no sample of so many states, C, of an input that is called so in health issues."""
         self.integers: IntArray = np.zeros(STAMPS + _CAPACITY, dtype=np.int64)
         self.states: FloatArray = np.empty((_CAPACITY, width))
+        self.integers[[ACCEPTED, ORIGIN]] = NEVER, origin
         self._check = StampCheck(source, health)
         self.clear()
 
@@ -186,10 +200,28 @@ class Timeline:
         """Stamps (N,) of the samples kept."""
         return self.integers[STAMPS + self.integers.item(START) : STAMPS + self.integers.item(STOP)]
 
-    def reserve(self, count: int) -> None:
-        """Make room for so many samples."""
-        if self.integers.item(STOP) + count > len(self.states):
-            self._make_room(count)
+    def push(self, channels: IntArray, scales: FloatArray, stamps: IntArray, values: FloatArray) -> bool:
+        """Take readings, see `take_readings`; returns whether time was reset."""
+        position, is_reset = take_readings(self.integers, self.states, channels, scales, stamps, values, 0), False
+        while position >= 0:
+            verdict = self.decide(stamps, position)
+            is_reset |= verdict is Verdict.RESET
+            position += verdict is Verdict.LEAVE
+            position = take_readings(self.integers, self.states, channels, scales, stamps, values, position)
+        return is_reset
+
+    def decide(self, stamps: IntArray, position: int) -> Verdict:
+        """Decide about the sample at which a kernel has stopped; where time is reset, all before are forgotten."""
+        if self.integers[FOUND] == FULL:
+            self._make_room(len(stamps) - position)
+            return Verdict.TAKE
+        stamp = stamps.item(position)
+        verdict = self._check.judge(stamp, self.integers.item(LAST))
+        if verdict is Verdict.RESET:
+            self.clear()
+        if verdict is not Verdict.LEAVE:
+            self.integers[ACCEPTED] = stamp
+        return verdict
 
     def _make_room(self, count: int) -> None:
         """Move what is kept to the front, into a larger piece of memory if need be."""
@@ -202,25 +234,3 @@ class Timeline:
             self.states = np.empty((room, self.states.shape[1]))
         self.integers[STAMPS : STAMPS + kept], self.states[:kept] = stamps, states
         self.integers[START], self.integers[STOP] = 0, kept
-
-    def judge(self, stamp: int) -> Verdict:
-        """What to do with a sample whose stamp does not follow; where time is reset, all samples are forgotten."""
-        verdict = self._check.judge(stamp, self.integers.item(LAST))
-        if verdict is Verdict.RESET:
-            self.clear()
-        return verdict
-
-    def push(self, channels: IntArray, scales: FloatArray, stamps: IntArray, values: FloatArray) -> bool:
-        """Take readings, see `take_readings`; returns whether time was reset."""
-        count = len(stamps)
-        self.reserve(count)
-        line, states = self.integers, self.states
-        position = take_readings(line, states, channels, scales, stamps, values, 0, False)
-        is_reset = False
-        while position < count:
-            verdict = self.judge(stamps.item(position))
-            is_reset |= verdict is Verdict.RESET
-            is_good = verdict is not Verdict.LEAVE
-            position += not is_good
-            position = take_readings(line, states, channels, scales, stamps, values, position, is_good)
-        return is_reset

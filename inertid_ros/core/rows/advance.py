@@ -105,9 +105,8 @@ def advance(
     of: IntArray,
     stamps: IntArray,
     samples: FloatArray,
-    start: int,
-    is_resumed: bool,
     predicted: FloatArray,
+    row: int,
 ) -> int:
     """Carry samples of a segment through, up to the next row.
 
@@ -118,15 +117,14 @@ def advance(
         of: their integers.
         stamps: (N,) nanoseconds.
         samples: (N, 1 + 2 n + 2 K) time [s], positions, velocities, readings, and 1 for each that is not usable.
-        start: the first sample to take.
-        is_resumed: whether its row was made by the last call: then only its prediction is missing.
         predicted: (N, K) is filled up to the row.
+        row: the sample whose row was made by the last call, of which only the prediction is missing; -1 at the start.
 
     Returns:
         The sample whose row is laid down, which is not predicted yet; N if all are done.
     """
-    for index in range(start, len(stamps)):
-        if index > start or not is_resumed:
+    for index in range(max(row, 0), len(stamps)):
+        if index != row:
             take_sample(x, at, m, of, samples, index)
             decision = stamps[index] // INTERVAL
             if decision != of[DECISION]:

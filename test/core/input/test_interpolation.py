@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.interpolation import (
     AFTER_GAP,
     FOLLOWS,
@@ -17,8 +15,10 @@ from inertid_ros.core.input.interpolation import (
     interpolate,
     lay_down,
 )
-from inertid_ros.core.input.joint_stream import JointStream, find_slopes
 from inertid_ros.core.input.sample_buffer import SampleBuffer
+
+from inertid_ros.core.diagnosis import Health
+from inertid_ros.core.input.joint_stream import JointStream, find_slopes
 from inertid_ros.core.records import FloatArray
 
 SECOND = 1_000_000_000
