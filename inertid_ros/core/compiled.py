@@ -32,6 +32,7 @@ _KERNELS = (
     "input/timestamps.py",
     "robot/tree.py",
     "rows/advance.py",
+    "rows/making.py",
     "rows/memory.py",
     "rows/standstill.py",
 )

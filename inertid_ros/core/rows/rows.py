@@ -10,7 +10,8 @@ import numpy as np
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import FloatArray, Name
-from inertid_ros.core.rows.advance import DIFFERENTIATED, FILTERED, INTEGRAL, INTERVAL, advance, foresee, weigh_entries
+from inertid_ros.core.rows.advance import INTERVAL, advance, foresee, weigh_entries
+from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, INTEGRAL
 from inertid_ros.core.rows.memory import GAP, RESTART, make_memory
 
 _ROW_RATE = 1e9 / INTERVAL
