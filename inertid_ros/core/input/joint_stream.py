@@ -1,8 +1,8 @@
 """Joint states of one publisher: unwrapped, with velocities, ready to be read at any time in between; compiled.
 
 Velocities are the measured ones, or, where there are none or they contradict the positions, the slope at the middle of
-the parabola through three positions on their true stamps, which is one sample late. Whether they contradict is judged in
-chunks of samples, by comparing their integral with the change of position.
+the parabola through three positions on their true stamps, which is one sample late. Whether they contradict is judged
+in chunks of samples, by comparing their integral with the change of position.
 """
 
 from __future__ import annotations

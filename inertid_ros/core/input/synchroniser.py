@@ -27,7 +27,7 @@ from inertid_ros.core.input.timestamps import SECOND
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock
 
 _MAX_WAIT = 2 * SECOND
-"""How long [ns] a reading waits for a joint state before it is given up: drivers stall, and networks retry, for less."""
+"""How long [ns] a reading waits for a joint state before it is given up: drivers stall, networks retry, for less."""
 _LONGEST_WAIT = 1 * SECOND
 """How long [ns] a reading waits for other readings that belong to it: until their publisher has fallen silent."""
 _SILENT = 1 * SECOND
