@@ -130,7 +130,8 @@ class ArmInput:
         base_frame = links.base_frame or robot.frame_names[0]
         self._wrenches = WrenchLine(robot, base_frame, "base_wrench", "links.base_frame", health)
         channels = (_WRENCH if source.has_base_wrench else 0) + (self._n if source.has_efforts else 0)
-        readings, delay, named = self._wrenches, 0.0, "base_wrench"
+        readings: Timeline = self._wrenches
+        delay, named = 0.0, "base_wrench"
         if source is Source.EFFORT:
             readings, delay, named = Timeline(2 * self._n, "effort", health), links.effort_delay, "effort"
         self._synchroniser = Synchroniser(arm.joint_names, arm.is_angle, channels, readings, delay, health, named)

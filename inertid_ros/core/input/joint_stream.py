@@ -117,7 +117,7 @@ def unwrap(position: float, last: float, is_angle: float) -> float:
     step = position - last
     if is_angle == 0.0 or not abs(step) >= np.pi:
         return position
-    return position - 2.0 * np.pi * np.floor(step / (2.0 * np.pi) + 0.5)
+    return float(position - 2.0 * np.pi * np.floor(step / (2.0 * np.pi) + 0.5))
 
 
 @compiled

@@ -51,6 +51,7 @@ class Publisher(NamedTuple):
 
 
 _NOBODY = Publisher(np.empty(0, dtype=np.int64), (), None)
+"""The last publisher before there is one."""
 
 
 class Synchroniser:

@@ -129,7 +129,7 @@ def mark_reading(
 @compiled
 def find_after(line: IntArray, time: float) -> int:
     """The first sample that is not before a time [s since the origin], or the last one."""
-    low, high, origin = line[START], line[STOP] - 1, line[ORIGIN]
+    low, high, origin = int(line[START]), int(line[STOP]) - 1, line[ORIGIN]
     if high > low and (line[STAMPS + high - 1] - origin) * 1e-9 < time:
         return high
     while low < high:
