@@ -311,11 +311,11 @@ def predict(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, predicted:
     rest, weights = x[at[REST] :][: of[SIGNALS]], m[of[WEIGHTS] :][: of[ENTRIES]]
     now = m[of[FILTERED_MOMENTUM] :][:momenta]
     slow = m[of[FILTERED_MOMENTUM] + 4 * momenta :][:momenta]
-    signals = of[of[ENTRY_SIGNALS] :][: of[ENTRIES]]
+    chosen = of[of[ENTRY_SIGNALS] :][: of[ENTRIES]]
     for channel in range(of[CHANNELS]):
         total = slope = 0.0
         for entry in range(of[of[ENTRY_STARTS] + channel], of[of[ENTRY_STARTS] + channel + 1]):
-            signal, weight = signals[entry], weights[entry]
+            signal, weight = chosen[entry], weights[entry]
             total += weight * rest[signal]
             if signal < momenta:
                 slope += weight * (now[signal] - slow[signal])
