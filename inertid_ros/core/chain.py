@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from inertid_ros.core.diagnosis import Health, HealthItem
 from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator
 from inertid_ros.core.input.inputs import choose_joints
-from inertid_ros.core.input.synchroniser import Segment
-from inertid_ros.core.records import Event, FloatArray, JointBlock, Name, Output, WrenchBlock, join_outputs
+from inertid_ros.core.input.segments import Segment
+from inertid_ros.core.records import Event, FloatArray, IntArray, JointBlock, Name, Output, WrenchBlock, join_outputs
 from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import Source
@@ -77,7 +79,7 @@ class Chain:
         self._static = static
         self._health = Health()
         self._paused = False
-        self._stamp = 0
+        self._stamps: IntArray = np.zeros(1, dtype=np.int64)
         self._without_effort = 0
         self._task: Task | None = None
         if target is Target.LOAD and arm is None:
@@ -132,36 +134,27 @@ class Chain:
 
     def process(self) -> Output | None:
         """Carry everything that can be synchronised through the chain; None if there is nothing."""
-        if self._task is None:
+        task = self._task
+        segments = None if task is None else task.input.process()
+        if task is None or not segments:
             return None
-        segments = self._task.input.process()
-        if not segments:
-            return None
-        self._stamp = segments[-1].stamps.item(-1)
-        outputs = [self._process_segment(self._task, segment) for segment in segments]
-        return outputs[0] if len(outputs) == 1 else join_outputs(outputs)
+        if len(segments) == 1:
+            return self._process_segment(task, segments[0])
+        return join_outputs([self._process_segment(task, segment) for segment in segments])
 
     def _process_segment(self, task: Task, segment: Segment) -> Output:
         """Advance from row to row; a restart of the filters takes effect at the next sample."""
-        predicted = task.rows.begin(segment)
-        task.begin(segment)
-        events: list[Event] = []
-        position, count = task.rows.advance(segment, 0, False), len(segment.stamps)
+        stamps = self._stamps = segment.stamps
+        events: tuple[Event, ...] = ()
+        position, count = task.begin(segment), len(stamps)
         while position < count:
             decision = task.take_row(segment, position, self._paused)
             if decision.kind is not None:
-                events.append(Event(segment.stamps.item(position), decision.kind, decision.message))
+                events += (Event(stamps.item(position), decision.kind, decision.message),)
             if decision.restart:
                 task.rows.restart()
-            position = task.rows.advance(segment, position, True)
-        return Output(
-            segment.stamps,
-            task.restore(segment, segment.readings),
-            task.restore(segment, predicted),
-            task.find_usable(segment),
-            task.collect_rows(),
-            tuple(events),
-        )
+            position = task.rows.resume(segment, position)
+        return task.finish(segment, events)
 
     def answer(self, after: int = 0) -> Output | None:
         """Predict samples after a stamp that still wait for a later joint state, by extrapolation; changes nothing."""
@@ -169,9 +162,7 @@ class Chain:
         waiting = None if task is None else task.input.foresee(after)
         if task is None or waiting is None:
             return None
-        predicted = task.rows.foresee(waiting.samples)
-        restored = task.restore(waiting, predicted)
-        return Output(waiting.stamps, waiting.measured, restored, waiting.usable, task.collect_rows())
+        return task.answer(waiting, task.rows.foresee(waiting.samples))
 
     # What is known
 
@@ -182,7 +173,7 @@ class Chain:
 
     def prepare_estimate(self) -> Callable[[], LoadEstimate | LinksEstimate] | None:
         """What gives the same in any thread, while the chain goes on: a copy of what is known now, not judged yet."""
-        return None if self._task is None else self._task.prepare_estimate(self._stamp, self._paused)
+        return None if self._task is None else self._task.prepare_estimate(self._stamps.item(-1), self._paused)
 
     def freeze(self, values: FloatArray) -> None:
         """Predict with these unknowns (U,) and learn nothing from now on; the arm must be known."""

@@ -21,7 +21,7 @@ from support.chain import (
 
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.errors import NotIdentifiedError, UnknownFrameError
-from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rows.rows import Rows
 from inertid_ros.motions.motion import Hold, Sequence
@@ -368,16 +368,16 @@ def run_in_contact(monkeypatch: pytest.MonkeyPatch, seconds: float) -> tuple[int
     chain.push(simulator.joints(6.0, 6.0 + seconds))
     chain.push(push_force(wrenches, push))
     carried = 0
-    advance = Rows.advance
+    resume = Rows.resume
 
-    def count(rows: Rows, segment: Segment, start: int, is_resumed: bool) -> int:
+    def count(rows: Rows, segment: Segment, position: int) -> int:
         nonlocal carried
-        stop = advance(rows, segment, start, is_resumed)
-        carried += min(stop + 1, len(segment.stamps)) - start - is_resumed
+        stop = resume(rows, segment, position)
+        carried += min(stop, len(segment.stamps) - 1) - position
         return stop
 
     with monkeypatch.context() as patched:
-        patched.setattr(Rows, "advance", count)
+        patched.setattr(Rows, "resume", count)
         tracemalloc.start()
         output = process(chain)
         peak = tracemalloc.get_traced_memory()[1]

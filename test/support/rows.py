@@ -13,7 +13,7 @@ from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.load import make_load_equation
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.equations.unknowns import LinkUnknowns
-from inertid_ros.core.input.synchroniser import Columns, Segment
+from inertid_ros.core.input.segments import Columns, Segment
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
@@ -98,22 +98,22 @@ def make_rows(equation: Equation, joints: int, method: Method = Method.FILTERED,
 
 def run_rows(rows: Rows, segment: Segment) -> Made:
     """Carry a segment through; nobody looks at the rows in between."""
-    predicted = rows.begin(segment)
+    position = rows.begin(segment)
     places, equations, signals, usable = [], [], [], []
-    position = rows.advance(segment, 0, False)
+
     while position < len(segment.stamps):
         places.append(position)
         equations.append(rows.row.equations.copy())
         signals.append(rows.row.signals.copy())
         usable.append(rows.row.usable.copy())
-        position = rows.advance(segment, position, True)
+        position = rows.resume(segment, position)
     shape = rows.row.equations.shape
     return Made(
         np.array(places, dtype=np.int64),
         np.array(equations).reshape(-1, *shape),
         np.array(signals).reshape(-1, len(rows.row.signals)),
         np.array(usable).reshape(-1, shape[0]),
-        predicted,
+        rows.predicted,
     )
 
 

@@ -1,169 +1,125 @@
-"""Efforts of joint_states, checked and in newton metres: what cannot be believed is marked, joint by joint."""
+"""Efforts of joint_states in newton metres: what cannot be believed is marked, joint by joint."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.compiled import compiled
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.joint_stream import MAX_GAP
-from inertid_ros.core.input.sample_buffer import SampleBuffer
-from inertid_ros.core.input.timestamps import StampCheck
+from inertid_ros.core.input.timeline import (
+    AT_LIMIT,
+    BELOW,
+    COLUMN,
+    FACTOR,
+    LIMIT,
+    LIMITED,
+    MISSED,
+    MISSING,
+    NEVER,
+    ORIGIN,
+    SATURATED,
+    Timeline,
+    interpolate,
+)
+from inertid_ros.core.input.timestamps import SECOND
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock
 from inertid_ros.core.robot.arm import ArmModel
 
-_AT_LIMIT = 1e-3
-"""Part of its limit by which an effort may miss it and still be saturated: rounding of drivers."""
-
-
-@compiled
-def take_efforts(
-    efforts: FloatArray,
-    taken: IntArray,
-    constants: FloatArray,
-    below: FloatArray,
-    readings: FloatArray,
-    held: FloatArray,
-) -> bool:
-    """Write efforts in newton metres (N, n) into readings, and hold the last; returns whether all are good."""
-    for k in range(len(efforts)):
-        for joint in range(len(taken)):
-            value = efforts[k, taken[joint]] * constants[joint]
-            if not abs(value) < below[joint]:
-                return False
-            readings[k, joint] = value
-    for joint in range(len(taken)):
-        held[joint] = readings[len(efforts) - 1, joint]
-    return True
-
 
 class EffortInput:
-    """Turns joint blocks into efforts of the arm's joints and marks of those that are missing or saturated."""
+    """Finds the efforts of the arm's joints in messages, and reports those that are missing or saturated."""
 
     def __init__(self, arm: ArmModel, constants: FloatArray, health: Health) -> None:
         """Set what the efforts are multiplied with, (n,)."""
-        self._arm = arm
-        self._constants = constants
+        self._joint_names = arm.joint_names
         self._health = health
-        self._n = len(arm.joint_names)
-        self._below = (1.0 - _AT_LIMIT) * arm.effort_limits
-        self._names: tuple[str, ...] = ()
-        self._joints: tuple[int, ...] = ()
-        self._given, self._taken = np.empty((2, 0), dtype=np.int64)
-        self._held = np.zeros(self._n)
+        self._names: tuple[str, ...] | None = None
+        self.joints: tuple[int, ...] = ()
+        """Which of the arm's joints the last message has."""
+        self._channels: IntArray = np.zeros((3, len(constants)), dtype=np.int64)
+        self._scales: FloatArray = np.zeros((4, len(constants)))
+        self._scales[FACTOR], self._scales[LIMIT] = constants, arm.effort_limits
+        self._scales[BELOW] = (1.0 - AT_LIMIT) * arm.effort_limits
 
-    def read(self, block: JointBlock) -> tuple[tuple[int, ...], FloatArray] | None:
-        """Which joints the message has, and readings (N, 2 n) of all.
-
-        Readings are efforts, and 1 where one is not to be believed (the last good one is in its place). None if the
-        message has no effort of any of the arm's joints.
-        """
+    def has_efforts(self, block: JointBlock) -> bool:
+        """Whether a message has efforts of any of the arm's joints: of which ones is in `joints` then."""
         names, stamps, _, _, efforts = block
         if efforts is None or len(stamps) == 0:
-            return None
+            return False
         if efforts.shape != (len(stamps), len(names)):
             detail = f"{len(names)} names, {efforts.shape[-1]} efforts"
             self._health.report("effort", "wrong_effort_length", int(stamps[-1]), detail, len(stamps))
-            return None
-        if names != self._names:
-            self._find_columns(names)
-        if not len(self._given):
-            return None
-        if len(self._given) == self._n:
-            readings = np.zeros((len(stamps), 2 * self._n))
-            if take_efforts(efforts, self._taken, self._constants, self._below, readings, self._held):
-                return self._joints, readings
-        values = np.full((len(stamps), self._n), np.nan)
-        values[:, self._given] = efforts[:, self._taken] * self._constants[self._given]
-        return self._joints, self._mark(values, int(stamps[-1]))
+            return False
+        if names is not self._names:
+            self._names = names
+            columns = [names.index(joint) if joint in names else -1 for joint in self._joint_names]
+            self._channels[COLUMN] = columns
+            self.joints = tuple(joint for joint, column in enumerate(columns) if column >= 0)
+        return bool(self.joints)
 
-    def _find_columns(self, names: tuple[str, ...]) -> None:
-        joints = self._arm.joint_names
-        self._names = names
-        self._given = np.array([place for place, joint in enumerate(joints) if joint in names], dtype=np.int64)
-        self._taken = np.array([names.index(joints[place]) for place in self._given], dtype=np.int64)
-        self._joints = tuple(self._given.tolist())
+    def push(self, line: Timeline, stamps: IntArray, efforts: FloatArray) -> bool:
+        """Append the efforts of the last message, and marks of those not to be believed; returns if time was reset."""
+        is_reset = line.push(self._channels, self._scales, stamps, efforts)
+        if line.integers.item(MISSING) or line.integers.item(SATURATED):
+            self._report(line.integers, int(stamps[-1]))
+        return is_reset
 
-    def _mark(self, values: FloatArray, stamp: int) -> FloatArray:
-        missing = ~np.isfinite(values)
-        absent = np.ones(self._n, dtype=bool)
-        absent[self._given] = False
-        self._report(missing & ~absent, "effort_missing", stamp)
-        limits = self._arm.effort_limits
-        saturated = np.abs(np.abs(np.where(missing, 0.0, values)) - limits) <= _AT_LIMIT * limits
-        saturated &= np.isfinite(limits)
-        self._report(saturated, "effort_saturated", stamp)
-        bad = missing | saturated
-        return np.asarray(np.concatenate((self._hold(values, bad), bad.astype(float)), axis=1))
-
-    def _report(self, marks: BoolArray, code: str, stamp: int) -> None:
-        if marks.any():
-            names = [self._arm.joint_names[place] for place in np.flatnonzero(marks.any(axis=0))]
-            self._health.report("effort", code, stamp, ", ".join(names), int(marks.any(axis=1).sum()))
-
-    def _hold(self, values: FloatArray, bad: BoolArray) -> FloatArray:
-        """The last good value in the place of bad ones."""
-        if bad.any():
-            values = np.concatenate((self._held[None], values))
-            good = np.concatenate((np.ones((1, bad.shape[1]), dtype=bool), ~bad))
-            latest = np.maximum.accumulate(np.where(good, np.arange(len(values))[:, None], 0), axis=0)
-            values = np.take_along_axis(values, latest, axis=0)[1:]
-        self._held = values[-1].copy()
-        return values
+    def _report(self, line: IntArray, stamp: int) -> None:
+        for place, kind, code in (MISSING, MISSED, "effort_missing"), (SATURATED, LIMITED, "effort_saturated"):
+            if line[place]:
+                names = [self._joint_names[joint] for joint in np.flatnonzero(self._channels[kind])]
+                self._health.report("effort", code, stamp, ", ".join(names), int(line[place]))
+            line[place] = 0
+            self._channels[kind] = 0
 
 
-_SILENT = 1.0
-"""A publisher that is this much [s] behind the others has fallen silent: ten periods of a slow one."""
+_SILENT = 1 * SECOND
+"""A publisher that is this much [ns] behind the others has fallen silent: ten periods of a slow one."""
 
 
 class EffortStreams:
     """One time line of efforts for each publisher, told apart by the joints it gives."""
 
-    def __init__(self, count: int, delay: float) -> None:
+    def __init__(self, efforts: EffortInput, count: int, delay: float) -> None:
         """Make room for some number of joints, n, whose efforts are late by a delay [s]."""
+        self._efforts = efforts
         self._n = count
-        self._delay = delay
-        self._streams: dict[tuple[int, ...], tuple[StampCheck, SampleBuffer]] = {}
+        self._delay = round(delay * SECOND)
+        self._lines: dict[tuple[int, ...], Timeline] = {}
 
     @property
     def is_empty(self) -> bool:
         """Whether there is no publisher."""
-        return not self._streams
+        return not self._lines
 
     @property
-    def newest(self) -> float:
-        """Time up to which the efforts of all publishers that still publish can be read [s]; -inf before the first."""
-        ends = [samples.newest for _, samples in self._streams.values()]
-        return min((end for end in ends if end > max(ends) - _SILENT), default=-np.inf)
+    def newest(self) -> int:
+        """Stamp up to which the efforts of all publishers that still publish can be read."""
+        ends = [line.newest for line in self._lines.values()]
+        return min((end for end in ends if end > max(ends) - _SILENT), default=NEVER)
 
-    def push(self, joints: tuple[int, ...], stamps: IntArray, origin: int, readings: FloatArray) -> None:
-        """Take readings (N, 2 n), efforts and marks of those not to be believed, of a publisher of some joints.
+    def push(self, stamps: IntArray, efforts: FloatArray, origin: int) -> None:
+        """Take the efforts of a message, see `EffortInput`, on a time line since an origin [ns].
 
         What is wrong with the stamps has been reported for the positions of the same messages; here such samples are
         only left out.
         """
-        check, samples = self._streams.get(joints) or (StampCheck("effort", Health()), SampleBuffer(2 * self._n))
-        good, restart = check.check(stamps)
-        if restart is not None:
-            samples = SampleBuffer(2 * self._n)
-        if good is not None:
-            stamps, readings = stamps[good[restart:]], readings[good[restart:]]
-        if len(stamps):
-            samples.append((stamps - origin) * 1e-9 - self._delay, readings)
-        self._streams[joints] = check, samples
+        joints = self._efforts.joints
+        if joints not in self._lines:
+            self._lines[joints] = Timeline(2 * self._n, "effort", Health(), origin)
+        self._efforts.push(self._lines[joints], stamps - self._delay, efforts)
 
     def read(self, times: FloatArray) -> tuple[FloatArray, BoolArray]:
         """Efforts (N, n) at (N,) times, and whether they are there and to be believed (N, n)."""
         efforts, usable = np.zeros((len(times), self._n)), np.zeros((len(times), self._n), dtype=bool)
-        for joints, (_, samples) in self._streams.items():
-            if not len(samples.times):
+        for joints, line in self._lines.items():
+            if not len(line.stamps):
                 continue
-            within = np.clip(times, samples.times[0], samples.newest)
-            readings, width = np.empty((len(times), 1 + 2 * self._n)), np.zeros(len(times))
-            readings[:, 0] = within
-            samples.read(np.arange(1, 1 + 2 * self._n), readings, width)
-            samples.forget_before(times.item(-1))
-            near = (width <= MAX_GAP) & (within == times)
+            known = (line.stamps[[0, -1]] - line.integers[ORIGIN]) * 1e-9
+            readings, widths = np.empty((len(times), 1 + 2 * self._n)), np.zeros(len(times))
+            readings[:, 0] = np.clip(times, *known)
+            interpolate(line.integers, line.states, np.arange(1, 1 + 2 * self._n), readings, widths)
+            near = (widths <= MAX_GAP) & (readings[:, 0] == times)
             for joint in joints:
                 good = near & (readings[:, 1 + self._n + joint] == 0.0)
                 efforts[good, joint] = readings[good, 1 + joint]

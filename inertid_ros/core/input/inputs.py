@@ -11,7 +11,9 @@ from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.equations.equation import WRENCH_NAMES
 from inertid_ros.core.input.efforts import EffortInput, EffortStreams
 from inertid_ros.core.input.joint_names import JointNames
-from inertid_ros.core.input.synchroniser import Segment, Synchroniser
+from inertid_ros.core.input.segments import Segment
+from inertid_ros.core.input.synchroniser import Synchroniser
+from inertid_ros.core.input.timeline import COLUMN, Timeline
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import FramePath, Robot
@@ -43,30 +45,50 @@ class Waiting(NamedTuple):
         return self.samples[:, 1 : 1 + (self.samples.shape[1] - 1) // 2]
 
 
+class WrenchLine(Timeline):
+    """Wrenches of a sensor in one frame of the robot."""
+
+    def __init__(self, robot: Robot, frame: str, source: str, setting: str, health: Health) -> None:
+        """Set the frame, what the wrenches are called in health issues, and which setting has the frame."""
+        super().__init__(_WRENCH, source, health)
+        self._frame, self._frames = frame, set(robot.frame_names)
+        self._source, self._setting = source, setting
+        self._health = health
+        self._channels: IntArray = np.zeros((3, _WRENCH), dtype=np.int64)
+        self._channels[COLUMN] = np.arange(_WRENCH)
+        self._scales = np.ones((4, _WRENCH))
+
+    def push_wrenches(self, block: WrenchBlock) -> bool:
+        """Take wrenches, unless they are in another frame of the robot; returns whether time was reset."""
+        if block.frame != self._frame and len(block.stamps) and self._is_mismatch(block):
+            return False
+        return self.push(self._channels, self._scales, block.stamps, block.wrenches)
+
+    def _is_mismatch(self, block: WrenchBlock) -> bool:
+        is_mismatch = block.frame in self._frames
+        code = f"{self._source.removesuffix('wrench')}frame_{'mismatch' if is_mismatch else 'unknown'}"
+        detail = f"{self._source.replace('_', ' ')} in '{block.frame}', {self._setting} is '{self._frame}'"
+        self._health.report(self._source, code, int(block.stamps[-1]), detail, len(block.stamps))
+        return is_mismatch
+
+
 class WristInput:
     """Joint states, and the wrenches of a sensor at the wrist."""
 
     def __init__(self, robot: Robot, path: FramePath, delay: float, health: Health) -> None:
         """Set the joints that move the sensor, and by how much [s] its wrenches are late."""
-        self._frame = path.frame
-        self._frames = set(robot.frame_names)
-        self._health = health
         self._names = JointNames(robot.joint_names, health)
-        self._synchroniser = Synchroniser(path.joint_names, path.is_angle, _WRENCH, delay, health, "wrench")
+        self._wrenches = WrenchLine(robot, path.frame, "wrench", "load.sensor_frame", health)
+        self._synchroniser = Synchroniser(
+            path.joint_names, path.is_angle, _WRENCH, self._wrenches, delay, health, "wrench"
+        )
 
     def push(self, block: JointBlock | WrenchBlock) -> None:
         """Take joint states of one publisher, or wrenches."""
         if isinstance(block, JointBlock):
             self._synchroniser.push_joints(self._names.resolve(block))
-            return
-        if block.frame != self._frame and len(block.stamps):
-            if block.frame in self._frames:
-                detail = f"wrench in '{block.frame}', load.sensor_frame is '{self._frame}'"
-                self._health.report("wrench", "frame_mismatch", int(block.stamps[-1]), detail, len(block.stamps))
-                return
-            detail = f"frame_id '{block.frame}'"
-            self._health.report("wrench", "frame_unknown", int(block.stamps[-1]), detail, len(block.stamps))
-        self._synchroniser.push_readings(block.stamps, block.wrenches)
+        elif self._wrenches.push_wrenches(block):
+            self._synchroniser.restart()
 
     def process(self) -> list[Segment]:
         """Synchronise all that can be."""
@@ -97,67 +119,58 @@ class ArmInput:
         static: StaticWrench | None = None,
     ) -> None:
         """Set up the inputs that the settings name."""
-        self._source = Source(links.source)
+        source = self._source = Source(links.source)
         self._health = health
         self._n = len(arm.joint_names)
-        by_effort = self._source is Source.EFFORT
-        self._sign = -1.0 if links.base_wrench_sign is BaseSign.ON_GROUND and not by_effort else 1.0
-        self._base_frame = links.base_frame or robot.frame_names[0]
-        self._frames = set(robot.frame_names)
+        self._sign = -1.0 if links.base_wrench_sign is BaseSign.ON_GROUND and source is not Source.EFFORT else 1.0
         self._names = JointNames(robot.joint_names, health)
-        channels = (_WRENCH if self._source.has_base_wrench else 0) + (self._n if self._source.has_efforts else 0)
-        delay = links.effort_delay if by_effort else 0.0
-        named = "effort" if by_effort else "base_wrench"
-        self._synchroniser = Synchroniser(arm.joint_names, arm.is_angle, channels, delay, health, named)
         self._efforts = EffortInput(arm, _find_constants(links, arm), health)
-        self._streams = EffortStreams(self._n, links.effort_delay)
+        self._streams = EffortStreams(self._efforts, self._n, links.effort_delay)
         self._leader: tuple[int, ...] | None = None
         self._static = None if static is None else static.in_order(arm.joint_names)
+        base_frame = links.base_frame or robot.frame_names[0]
+        self._wrenches = WrenchLine(robot, base_frame, "base_wrench", "links.base_frame", health)
+        channels = (_WRENCH if source.has_base_wrench else 0) + (self._n if source.has_efforts else 0)
+        readings: Timeline = self._wrenches
+        delay, named = 0.0, "base_wrench"
+        if source is Source.EFFORT:
+            readings, delay, named = Timeline(2 * self._n, "effort", health), links.effort_delay, "effort"
+        self._synchroniser = Synchroniser(arm.joint_names, arm.is_angle, channels, readings, delay, health, named)
 
     def push(self, block: JointBlock | WrenchBlock) -> None:
         """Take joint states of one publisher, or wrenches of the base sensor."""
         if isinstance(block, JointBlock):
             self._push_joints(self._names.resolve(block))
-        elif self._source.has_base_wrench and self._is_in_frame(block):
-            self._synchroniser.push_readings(block.stamps, block.wrenches)
+        elif self._source.has_base_wrench and self._wrenches.push_wrenches(block):
+            self._synchroniser.restart()
 
     def _push_joints(self, block: JointBlock) -> None:
-        self._synchroniser.push_joints(block)
-        if not self._source.has_efforts:
+        synchroniser, efforts = self._synchroniser, self._efforts
+        synchroniser.push_joints(block)
+        if not self._source.has_efforts or not efforts.has_efforts(block):
             return
-        found = self._efforts.read(block)
-        if found is None:
-            return
-        joints, readings = found
-        if self._source is Source.EFFORT and self._leader in (None, joints):
-            self._leader = joints
-            self._synchroniser.push_readings(block.stamps, readings)
-        elif self._synchroniser.origin is not None:
-            self._streams.push(joints, block.stamps, self._synchroniser.origin, readings)
-
-    def _is_in_frame(self, block: WrenchBlock) -> bool:
-        if block.frame == self._base_frame or len(block.stamps) == 0:
-            return True
-        code = "base_frame_mismatch" if block.frame in self._frames else "base_frame_unknown"
-        detail = f"base wrench in '{block.frame}', links.base_frame is '{self._base_frame}'"
-        self._health.report("base_wrench", code, int(block.stamps[-1]), detail, len(block.stamps))
-        return code == "base_frame_unknown"
+        assert block.efforts is not None
+        if self._source is Source.EFFORT and self._leader in (None, efforts.joints):
+            self._leader = efforts.joints
+            if efforts.push(synchroniser.readings, block.stamps, block.efforts):
+                synchroniser.restart()
+        elif synchroniser.origin is not None:
+            self._streams.push(block.stamps, block.efforts, synchroniser.origin)
 
     def process(self) -> list[Segment]:
         """Synchronise all that can be."""
         has_others = self._source is Source.BOTH
-        segments = self._synchroniser.process(self._streams.newest if has_others else np.inf)
-        for segment in segments:
-            self._complete(segment)
+        segments = self._synchroniser.process(self._streams.newest if has_others else None)
+        if self._source is not Source.EFFORT or not self._streams.is_empty:
+            for segment in segments:
+                self._complete(segment)
         return segments
 
     def _complete(self, segment: Segment) -> None:
         """Lay down the readings of other publishers and sensors, and turn those of the base sensor."""
-        if self._source is Source.EFFORT and self._streams.is_empty:
-            return
         readings, bad = segment.readings, segment.bad
         if not self._streams.is_empty:
-            efforts, usable = self._streams.read(np.ascontiguousarray(segment.times))
+            efforts, usable = self._streams.read(segment.times)
             if self._source is Source.EFFORT:
                 readings[usable] = efforts[usable]
                 bad[usable] = 0.0

@@ -1,203 +1,260 @@
-"""Joint states of one publisher: unwrapped, with velocities, ready to be read at any time in between."""
+"""Joint states of one publisher: unwrapped, with velocities, ready to be read at any time in between; compiled.
+
+Velocities are the measured ones, or, where there are none or they contradict the positions, the slope at the middle of
+the parabola through three positions on their true stamps, which is one sample late. Whether they contradict is judged
+in chunks of samples, by comparing their integral with the change of position.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
+from inertid_ros.core.compiled import compiled
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.interpolation import append_next, compare_velocities
-from inertid_ros.core.input.sample_buffer import SampleBuffer
-from inertid_ros.core.input.timestamps import StampCheck
+from inertid_ros.core.input.timeline import (
+    ACCEPTED,
+    CONTRADICTED,
+    FOUND,
+    LAST,
+    NEVER,
+    NEWEST,
+    NOT_FINITE,
+    ORIGIN,
+    RAW,
+    RAW_BEFORE,
+    RAW_LATEST,
+    SEEN,
+    STAMPS,
+    START,
+    STOP,
+    UNTRUSTED,
+    Timeline,
+    must_stop,
+)
+from inertid_ros.core.input.timestamps import Verdict
 from inertid_ros.core.records import FloatArray, IntArray
 
 MAX_GAP = 0.15
 """Longest pause [s] that is bridged by interpolation: joint states at 10 Hz with jitter; after a longer one filters are
 restarted."""
 
-_CHUNK = 100
+CHUNK = 100
 """Samples after which measured velocities are compared with the positions: few enough for the first second."""
-_MOVED = 0.01
+MOVED = 0.01
 """Changes of position [rad or m] in a chunk below this say nothing of the velocities: noise integrates to as much."""
-_JUDGED = 0.1
+JUDGED = 0.1
 """Root of the summed squares of changes [rad or m] from which velocities are judged: ten times the smallest one."""
-_TOLERANCE = 0.4
+TOLERANCE = 0.4
 """Part by which the integral of velocities may miss the change of position; a wrong unit or order misses by more."""
 
+POSITION, IS_ANGLE, PRODUCT, POWER, BEFORE, LATEST = range(6)
+"""What is remembered of each joint: its last position without jumps, whether it may jump by 2 pi, the sums of
+`contradicts`, and the last two positions without a velocity."""
 
-class JointStream:
-    """A time line of joint positions and velocities, in seconds since the chain's origin.
 
-    Velocities are the measured ones, or, where there are none or they contradict the positions, the slope at the middle
-    of the parabola through three positions on their true stamps, which is one sample late.
+@compiled
+def take_states(
+    line: IntArray,
+    states: FloatArray,
+    joints: FloatArray,
+    taken: IntArray,
+    stamps: IntArray,
+    positions: FloatArray,
+    velocities: FloatArray,
+    start: int,
+) -> int:
+    """Append joint states.
+
+    Args:
+        line: integers of the time line.
+        states: (M, 2 n) its positions and velocities.
+        joints: (6, n) see POSITION.
+        taken: (n,) the columns of the message.
+        stamps: (N,) nanoseconds.
+        positions: (N, C) of the message.
+        velocities: (N, C), or (0, C) if it has none; all NaN in a sample without.
+        start: the first sample to take.
+
+    Returns:
+        The first sample that was not taken (N, if they all are), with the reason in FOUND; -1 if there is none.
     """
+    n, has_velocities = len(taken), len(velocities) > 0
+    for k in range(start, len(stamps)):
+        is_finite, missing = True, 0
+        for c in range(n):
+            is_finite &= np.isfinite(positions[k, taken[c]])
+            if has_velocities:
+                velocity = velocities[k, taken[c]]
+                missing += np.isnan(velocity)
+                is_finite &= not np.isinf(velocity)
+        if not is_finite or 0 < missing < n:
+            line[FOUND] = NOT_FINITE
+            return k
+        if must_stop(line, states, stamps[k]):
+            return k
+        line[LAST], line[ACCEPTED] = stamps[k], NEVER
+        line[SEEN] = (line[SEEN] + 1) % CHUNK
+        for c in range(n):
+            joints[POSITION, c] = unwrap(positions[k, taken[c]], joints[POSITION, c], joints[IS_ANGLE, c])
+        if not has_velocities or missing or line[UNTRUSTED]:
+            append_slope(line, states, joints, stamps[k])
+            continue
+        row = line[STOP]
+        for c in range(n):
+            states[row, c] = joints[POSITION, c]
+            states[row, n + c] = velocities[k, taken[c]]
+        line[STAMPS + row] = line[NEWEST] = stamps[k]
+        line[STOP], line[RAW] = row + 1, 0
+        if line[SEEN] == 0 and contradicts(line, states, joints):
+            line[UNTRUSTED], line[FOUND] = 1, CONTRADICTED
+            return k + 1
+    return -1
 
-    def __init__(self, columns: IntArray, is_angle: tuple[bool, ...], origin: int, health: Health) -> None:
-        """Make a stream for some columns of the path's coordinates.
 
-        Args:
-            columns: indices of this stream's joints among the path's.
-            is_angle: for each of these joints, whether it may jump by 2 pi.
-            origin: stamp of time zero, nanoseconds.
-            health: where to report.
-        """
-        self.columns = columns
-        self.targets: IntArray = np.concatenate((columns, len(columns) + columns))
-        """Columns of a sample that the states belong to."""
-        self._angles = np.array(is_angle)
-        self._origin = origin
-        self._stamps = StampCheck("joint_states", health)
-        self._check = VelocityCheck(len(columns), health)
-        self._n = len(columns)
-        self._single = 1, self._n
-        self._forget()
+@compiled
+def unwrap(position: float, last: float, is_angle: float) -> float:
+    """A position without a jump by full turns from the last one, which is NaN if there is none."""
+    step = position - last
+    if is_angle == 0.0 or not abs(step) >= np.pi:
+        return position
+    return float(position - 2.0 * np.pi * np.floor(step / (2.0 * np.pi) + 0.5))
 
-    def _forget(self) -> None:
-        self.samples = SampleBuffer(2 * self._n)
-        self._raw_times: FloatArray = np.empty(0)
-        self._raw_positions: FloatArray = np.empty((0, self._n))
-        self._last_position: FloatArray | None = None
 
-    def push_next(self, stamp: int, position: FloatArray, velocity: FloatArray | None) -> bool:
-        """Append a single sample (1, n), (1, n) if it simply continues the last one; returns whether it does.
+@compiled
+def append_slope(line: IntArray, states: FloatArray, joints: FloatArray, stamp: int) -> None:
+    """Take a position without a velocity: append the one before with the slope of the parabola through three."""
+    n, origin = joints.shape[1], line[ORIGIN]
+    if line[RAW] == 2:
+        row, time = line[STOP], (line[RAW_LATEST] - origin) * 1e-9
+        before, after = time - (line[RAW_BEFORE] - origin) * 1e-9, (stamp - origin) * 1e-9 - time
+        for c in range(n):
+            fall = (joints[LATEST, c] - joints[BEFORE, c]) / before
+            rise = (joints[POSITION, c] - joints[LATEST, c]) / after
+            states[row, c] = joints[LATEST, c]
+            states[row, n + c] = (rise * before + fall * after) / (before + after)
+        line[STAMPS + row] = line[NEWEST] = line[RAW_LATEST]
+        line[STOP] = row + 1
+    for c in range(n):
+        joints[BEFORE, c], joints[LATEST, c] = joints[LATEST, c], joints[POSITION, c]
+    line[RAW_BEFORE], line[RAW_LATEST] = line[RAW_LATEST], stamp
+    line[RAW] = min(line[RAW] + 1, 2)
 
-        It does if the velocity is measured, everything is finite and no joint has moved by half a turn.
-        """
-        last = self._last_position
-        if velocity is None or last is None or not self._check.trusted:
-            return False
-        if position.shape != self._single or velocity.shape != self._single or not self._stamps.precedes(stamp):
-            return False
-        samples, time = self.samples, (stamp - self._origin) * 1e-9
-        if samples.stop == len(samples.all_times):
-            samples.make_room(1)
-        if not append_next(samples.all_times, samples.all_states, samples.stop, last, time, position, velocity):
-            return False
-        samples.stop += 1
-        samples.newest = time
-        self._stamps.accept(stamp)
-        self._check.count_one(self.samples, self._origin)
-        return True
 
-    def push(self, stamps: IntArray, positions: FloatArray, velocities: FloatArray | None) -> bool:
-        """Append samples, (N,), (N, n) and (N, n), finite; returns whether time was reset."""
-        good, restart = self._stamps.check(stamps)
-        if good is not None:
-            good = good[restart:]
-            stamps, positions = stamps[good], positions[good]
-            velocities = None if velocities is None else velocities[good]
-        if restart is not None:
-            self._forget()
-        if len(stamps):
-            times = (stamps - self._origin) * 1e-9
-            positions = self._unwrap(positions)
-            for part in self._check.split(len(times)):
-                self._append(times[part], positions[part], None if velocities is None else velocities[part])
-        return restart is not None
+@compiled
+def contradicts(line: IntArray, states: FloatArray, joints: FloatArray) -> bool:
+    """Whether the velocities of the last chunk, with those before, are no velocities of the positions.
 
-    def _unwrap(self, positions: FloatArray) -> FloatArray:
-        """Remove jumps by 2 pi, continuing from the last sample."""
-        if self._last_position is None:
-            self._last_position = positions[0].copy()
-        steps = positions.copy()
-        steps[0] -= self._last_position
-        steps[1:] -= positions[:-1]
-        if np.vdot(steps, steps) > np.pi**2:
-            turns = np.where(self._angles, -2 * np.pi * np.round(steps / (2 * np.pi)), 0.0)
-            positions = positions + np.cumsum(turns, axis=0)
-        self._last_position = positions[-1].copy()
-        return positions
+    Of each joint the product of its change of position with the integral of its velocity, and the square of the change,
+    are added up over the chunks; changes that are too small say nothing.
+    """
+    n, stop, origin = joints.shape[1], line[STOP], line[ORIGIN]
+    start = max(line[START], stop - CHUNK)
+    if stop - start < 3:
+        return False
+    is_wrong = False
+    for c in range(n):
+        change = states[stop - 1, c] - states[start, c]
+        if abs(change) >= MOVED:
+            integral, before = 0.0, (line[STAMPS + start] - origin) * 1e-9
+            for k in range(start + 1, stop):
+                time = (line[STAMPS + k] - origin) * 1e-9
+                integral += 0.5 * (time - before) * (states[k, n + c] + states[k - 1, n + c])
+                before = time
+            joints[PRODUCT, c] += change * integral
+            joints[POWER, c] += change * change
+        is_wrong |= is_judged_wrong(joints[PRODUCT, c], joints[POWER, c])
+    return is_wrong
 
-    def _append(self, times: FloatArray, positions: FloatArray, velocities: FloatArray | None) -> None:
-        if velocities is not None and self._check.trusted:
-            self.samples.append(times, np.concatenate((positions, velocities), axis=1))
-            self._check.count(self.samples, self._origin)
-            return
-        raw_times = np.concatenate((self._raw_times, times))
-        raw_positions = np.concatenate((self._raw_positions, positions))
-        if len(raw_times) > 2:
-            slopes = find_slopes(raw_times, raw_positions)
-            self.samples.append(raw_times[1:-1], np.concatenate((raw_positions[1:-1], slopes), axis=1))
-        self._raw_times, self._raw_positions = raw_times[-2:], raw_positions[-2:]
 
-    @property
-    def newest(self) -> float:
-        """Time up to which the stream can be read, -inf where it cannot yet."""
-        return self.samples.newest
+@compiled
+def is_judged_wrong(product: float, power: float) -> bool:
+    """Whether a joint has moved enough for its velocities to be judged, and they miss the change of position."""
+    return power > JUDGED**2 and abs(product / power - 1.0) > TOLERANCE
 
-    def extrapolate(self, samples: FloatArray) -> bool:
-        """Lay down states at the times of samples shortly after the newest one; False without two of them."""
-        if len(self._raw_times) == 2 and self._raw_times[1] > self.samples.newest:
-            times, (before, position) = self._raw_times, self._raw_positions
-            velocity = (position - before) / (times[1] - times[0])
-        elif len(self.samples.times) > 1:
-            times, newest = self.samples.times[-2:], self.samples.states[-1]
-            position, velocity = newest[: self._n], newest[self._n :]
+
+@compiled
+def extrapolate(line: IntArray, states: FloatArray, joints: FloatArray, targets: IntArray, samples: FloatArray) -> bool:
+    """Lay down states at the times of samples shortly after the newest one; False without two of them.
+
+    By the velocity of the newest one, or of the last two positions where there is none, for at most their distance.
+    """
+    n, stop, origin = joints.shape[1], line[STOP], line[ORIGIN]
+    is_raw = line[RAW] == 2 and line[RAW_LATEST] > line[NEWEST]
+    if not is_raw and stop - line[START] < 2:
+        return False
+    earlier = (line[RAW_BEFORE] if is_raw else line[STAMPS + stop - 2]) - origin
+    latest = (line[RAW_LATEST] if is_raw else line[STAMPS + stop - 1]) - origin
+    period = latest * 1e-9 - earlier * 1e-9
+    for c in range(n):
+        if is_raw:
+            position, velocity = joints[LATEST, c], (joints[LATEST, c] - joints[BEFORE, c]) / period
         else:
-            return False
-        earlier, latest = times.tolist()
-        ahead = np.minimum(samples[:, 0] - latest, latest - earlier)
-        samples[:, self.targets[: self._n]] = position + ahead[:, None] * velocity
-        samples[:, self.targets[self._n :]] = velocity
-        return True
+            position, velocity = states[stop - 1, c], states[stop - 1, n + c]
+        for k in range(len(samples)):
+            samples[k, targets[c]] = position + min(samples[k, 0] - latest * 1e-9, period) * velocity
+            samples[k, targets[n + c]] = velocity
+    return True
 
 
-def find_slopes(times: FloatArray, positions: FloatArray) -> FloatArray:
-    """Slopes (N-2, n) at the inner ones of (N,) times and (N, n) positions, each of the parabola through three."""
-    steps = (times[1:] - times[:-1])[:, None]
-    rises = (positions[1:] - positions[:-1]) / steps
-    before, after = steps[:-1], steps[1:]
-    return np.asarray((rises[1:] * before + rises[:-1] * after) / (before + after))
-
-
-class VelocityCheck:
-    """Are measured velocities velocities? Judged in chunks, by comparing their integral with the change of position.
+class JointStream(Timeline):
+    """A time line of joint positions and velocities.
 
     Attributes:
-        trusted: whether they are; once velocities contradict the positions they are not trusted any more.
+        columns: (n,) indices of this stream's joints among those of a sample.
+        targets: (2 n,) columns of a sample that the states belong to.
     """
 
-    def __init__(self, joints: int, health: Health) -> None:
-        """Start trusting."""
-        self.trusted = True
+    def __init__(
+        self, columns: tuple[int, ...], is_angle: tuple[bool, ...], total: int, origin: int, health: Health
+    ) -> None:
+        """Make a stream for some of a total of joints, which may jump by 2 pi or not; time zero has a stamp [ns]."""
+        self.columns = columns
+        self._joints = np.zeros((6, len(columns)))
+        self._joints[IS_ANGLE] = is_angle
+        super().__init__(2 * len(columns), "joint_states", health, origin)
+        self.targets: IntArray = 1 + np.concatenate((columns, total + np.array(columns)))
         self._health = health
-        self._seen = 0
-        self._product = np.zeros(joints)
-        self._power = np.zeros(joints)
 
-    def split(self, count: int) -> Iterator[slice]:
-        """Cut a block where a chunk ends, so that results do not depend on how samples arrive."""
-        start = 0
-        while start < count:
-            stop = min(count, start + _CHUNK - self._seen)
-            self._seen = (self._seen + stop - start) % _CHUNK
-            yield slice(start, stop)
-            start = stop
+    def clear(self) -> None:
+        """Forget all samples; what is known of the velocities stays."""
+        super().clear()
+        self.integers[RAW] = 0
+        self._joints[POSITION] = np.nan
 
-    def count_one(self, samples: SampleBuffer, origin: int) -> None:
-        """Count a single sample just appended."""
-        self._seen += 1
-        if self._seen == _CHUNK:
-            self._seen = 0
-            self.count(samples, origin)
+    def push_states(
+        self, taken: IntArray, stamps: IntArray, positions: FloatArray, velocities: FloatArray | None
+    ) -> bool:
+        """Take joint states, see `take_states`; returns whether time was reset."""
+        given = positions[:0] if velocities is None else velocities
+        joints, is_reset = self._joints, False
+        position = take_states(self.integers, self.states, joints, taken, stamps, positions, given, 0)
+        while position >= 0:
+            verdict = self.decide(stamps, position)
+            is_reset |= verdict is Verdict.RESET
+            position += verdict is Verdict.LEAVE
+            position = take_states(self.integers, self.states, joints, taken, stamps, positions, given, position)
+        return is_reset
 
-    def count(self, samples: SampleBuffer, origin: int) -> None:
-        """Look at the last chunk if one has just ended."""
-        if self._seen:
-            return
-        start = max(samples.start, samples.stop - _CHUNK)
-        if samples.stop - start < 3:
-            return
-        all_times, all_states = samples.all_times, samples.all_states
-        compare_velocities(all_times, all_states, start, samples.stop, _MOVED, self._product, self._power)
-        judged = self._power > _JUDGED**2
-        if not judged.any():
-            return
-        slope = np.divide(self._product, self._power, out=np.ones(len(judged)), where=judged)
-        wrong = judged & (np.abs(slope - 1.0) > _TOLERANCE)
-        if wrong.any():
-            self.trusted = False
-            slopes = [f"joint {joint}: {slope[joint]:.2f}" for joint in np.flatnonzero(wrong)]
-            detail = ", ".join(slopes) + " times the change of position"
-            self._health.report("joint_states", "velocity_unusable", int(samples.newest * 1e9) + origin, detail)
+    def decide(self, stamps: IntArray, position: int) -> Verdict:
+        """Decide about the sample at which a kernel has stopped; numbers that are not finite are left out."""
+        found = self.integers[FOUND]
+        if found == CONTRADICTED:
+            self._report_velocities(stamps.item(position - 1))
+            return Verdict.TAKE
+        if found == NOT_FINITE:
+            self._health.report("joint_states", "not_finite", stamps.item(position))
+            return Verdict.LEAVE
+        return super().decide(stamps, position)
+
+    def _report_velocities(self, stamp: int) -> None:
+        listed = [
+            f"joint {joint}: {product / power:.2f}"
+            for joint, (product, power) in enumerate(self._joints[[PRODUCT, POWER]].T.tolist())
+            if is_judged_wrong(product, power)
+        ]
+        detail = ", ".join(listed) + " times the change of position"
+        self._health.report("joint_states", "velocity_unusable", stamp, detail)
+
+    def look_ahead(self, samples: FloatArray) -> bool:
+        """Extrapolate to the times of samples, see `extrapolate`."""
+        return extrapolate(self.integers, self.states, self._joints, self.targets, samples)

@@ -8,79 +8,58 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.interpolation import AFTER_GAP, FOLLOWS, IN_GAP, NOT_FINITE, lay_down, synchronise
 from inertid_ros.core.input.joint_stream import MAX_GAP, JointStream
-from inertid_ros.core.input.timestamps import SECOND, StampCheck
+from inertid_ros.core.input.segments import (
+    AFTER_GAP,
+    CUT,
+    FOLLOWS,
+    IN_GAP,
+    NOT_FINITE,
+    WIDTH,
+    Columns,
+    Segment,
+    find_cuts,
+    lay_down,
+    synchronise,
+)
+from inertid_ros.core.input.timeline import NEVER, NEWEST, ORIGIN, PAIRED, START, STOP, Timeline, interpolate
+from inertid_ros.core.input.timestamps import SECOND
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock
 
-_MAX_WAIT = 2.0
-"""How long [s] a reading waits for a joint state before it is given up: drivers stall, and networks retry, for less."""
-_LONGEST_WAIT = 1.0
-"""How long [s] a reading waits for other readings that belong to it: until their publisher has fallen silent."""
-_SILENT = 1.0
-"""A publisher of joint states that is this much [s] behind the others has fallen silent: ten periods of a slow one."""
-_LARGEST = 1e300
-"""Sums of squares above this are looked at one by one: some number may not be finite."""
-_MAPS = 100
+_MAX_WAIT = 2 * SECOND
+"""How long [ns] a reading waits for a joint state before it is given up: drivers stall, networks retry, for less."""
+_LONGEST_WAIT = 1 * SECOND
+"""How long [ns] a reading waits for other readings that belong to it: until their publisher has fallen silent."""
+_SILENT = 1 * SECOND
+"""A publisher of joint states that is this much [ns] behind the others has fallen silent: ten periods of a slow one."""
+_PUBLISHERS = 100
 """Lists of joint names that are remembered at most: a robot has a few, a broken driver any number."""
 
 
-class Columns(NamedTuple):
-    """Where in a sample positions, velocities, readings and the marks of those that are not usable are."""
-
-    positions: slice
-    velocities: slice
-    readings: slice
-    bad: slice
-
-
-class Segment(NamedTuple):
-    """Samples without a gap between them, at the readings' stamps, for n joints and K readings.
+class Publisher(NamedTuple):
+    """A publisher of joint states, known by the names of its joints.
 
     Attributes:
-        starts_anew: whether there is a gap (or nothing) before the first sample.
-        stamps: (N,) nanoseconds.
-        samples: (N, 1 + 2 n + 2 K) time [s since the origin], positions, velocities, readings in the driver's own sign,
-            and 1 for each reading that is not usable.
-        columns: where these are.
+        taken: (m,) columns of its messages that are needed.
+        columns: the joints that these are.
+        stream: its time line, once there is one; shared by publishers of the same joints.
     """
 
-    starts_anew: bool
-    stamps: IntArray
-    samples: FloatArray
-    columns: Columns
+    taken: IntArray
+    columns: tuple[int, ...]
+    stream: JointStream | None
 
-    @property
-    def times(self) -> FloatArray:
-        """Times (N,) [s]."""
-        return self.samples[:, 0]
 
-    @property
-    def positions(self) -> FloatArray:
-        """Positions (N, n)."""
-        return self.samples[:, self.columns.positions]
-
-    @property
-    def velocities(self) -> FloatArray:
-        """Velocities (N, n)."""
-        return self.samples[:, self.columns.velocities]
-
-    @property
-    def readings(self) -> FloatArray:
-        """Readings (N, K)."""
-        return self.samples[:, self.columns.readings]
-
-    @property
-    def bad(self) -> FloatArray:
-        """1 for each reading that is not usable, (N, K)."""
-        return self.samples[:, self.columns.bad]
+_NOBODY = Publisher(np.empty(0, dtype=np.int64), (), None)
+"""The last publisher before there is one."""
 
 
 class Synchroniser:
-    """Checks both inputs, maps joints by name, and pairs what can be paired.
+    """Maps joints by name, and pairs readings with joint states as soon as there is one after them.
 
     Attributes:
         origin: stamp [ns] of a joint state at time zero, None before the first.
+        readings: those that wait for a joint state.
     """
 
     def __init__(
@@ -88,6 +67,7 @@ class Synchroniser:
         joint_names: tuple[str, ...],
         is_angle: tuple[bool, ...],
         channels: int,
+        readings: Timeline,
         delay: float,
         health: Health,
         source: str,
@@ -98,203 +78,133 @@ class Synchroniser:
             joint_names: the joints.
             is_angle: for each, whether it may jump by 2 pi.
             channels: how many readings there are in a sample, K.
+            readings: where they wait; those that are not there are zero.
             delay: a reading belongs to the joint state so much [s] before it.
             health: where to report.
             source: what readings are called there.
         """
-        self._source = source
         self._names, self._is_angle = joint_names, is_angle
-        first = 1 + 2 * len(joint_names)
-        edges = (1, 1 + len(joint_names), first, first + channels, first + 2 * channels)
-        self._columns = Columns(*(slice(a, b) for a, b in pairwise(edges)))
-        self._first, self._width = first, edges[-1]
+        self._n = len(joint_names)
+        self._columns = Columns.of(self._n, channels)
+        self._first, self._width = self._columns.readings.start, self._columns.bad.stop
+        self.readings = readings
         self._delay = round(delay * SECOND)
         self._health = health
-        self._n = len(joint_names)
+        self._source = source
         self.origin: int | None = None
-        self._offset = self._delay
-        self._maps: dict[tuple[str, ...], tuple[IntArray | None, tuple[int, ...]]] = {}
+        self._streams: dict[tuple[int, ...], JointStream] = {}
         self._complete: list[JointStream] = []
         """The only publisher, if it gives all joints."""
+        self._publishers: dict[tuple[str, ...], Publisher] = {}
         self._last_names: tuple[str, ...] | None = None
-        self._last_stream: JointStream | None = None
-        self._streams: dict[tuple[int, ...], JointStream] = {}
-        self._stamps = StampCheck(source, health)
-        self._pending: list[tuple[IntArray, FloatArray]] = []
-        self._last_time = -np.inf
+        self._last: Publisher = _NOBODY
+        self._marks: FloatArray = np.empty((2, 1))
+        self.restart()
 
     # Joint states
 
     def push_joints(self, block: JointBlock) -> None:
         """Take joint samples of one publisher; what cannot be used is counted."""
         names, stamps, positions, velocities, _ = block
-        last = self._last_stream if names is self._last_names and len(stamps) == 1 else None
-        if last is not None and last.push_next(stamps.item(), positions, velocities):
+        if names is not self._last_names:
+            self._last_names, self._last = names, self._publishers.get(names) or self._add_publisher(names)
+        taken, columns, stream = self._last
+        if not columns or len(stamps) == 0:
             return
-        take, columns = self._maps.get(names) or self._map(names)
-        stream = self._streams.get(columns)
-        if not columns or len(stamps) == 0 or not self._has_right_shape(block):
+        shape = positions.shape
+        if shape != (len(stamps), len(names)) or (velocities is not None and velocities.shape != shape):
+            given = "no" if velocities is None else velocities.shape[-1]
+            detail = f"{len(names)} names, {shape[-1]} positions, {given} velocities"
+            self._health.report("joint_states", "wrong_length", int(stamps[-1]), detail)
             return
-        if take is not None:
-            positions = positions[:, take]
-            velocities = None if velocities is None else velocities[:, take]
-        stamps, positions, velocities = self._drop_not_finite(stamps, positions, velocities)
-        if self.origin is None:
-            stamps, positions, velocities = self._drop_zero_stamps(stamps, positions, velocities)
-        if len(stamps) == 0:
-            return
-        stream = stream or self._make_stream(columns, stamps.item(0))
-        if stream.push(stamps, positions, velocities):
+        stream = stream or self._find_stream(names, stamps)
+        if stream is not None and stream.push_states(taken, stamps, positions, velocities):
             self._reset_time(keep=columns)
-        self._last_names, self._last_stream = (names, stream) if take is None else (None, None)
 
-    def _drop_zero_stamps(
-        self, stamps: IntArray, positions: FloatArray, velocities: FloatArray | None
-    ) -> tuple[IntArray, FloatArray, FloatArray | None]:
-        """Leave out what has no stamp, as long as there is no time line to compare with."""
-        good = stamps > 0
-        if not good.all():
-            self._health.report("joint_states", "zero_stamp", 0, count=int((~good).sum()))
-        return stamps[good], positions[good], None if velocities is None else velocities[good]
-
-    def _has_right_shape(self, block: JointBlock) -> bool:
-        names, stamps, positions, velocities, _ = block
-        expected = len(stamps), len(names)
-        if positions.shape == expected and (velocities is None or velocities.shape == expected):
-            return True
-        shapes = f"{positions.shape[-1]} positions, {'no' if velocities is None else velocities.shape[-1]} velocities"
-        self._health.report("joint_states", "wrong_length", int(stamps[-1]), f"{len(names)} names, {shapes}")
-        return False
-
-    def _drop_not_finite(
-        self, stamps: IntArray, positions: FloatArray, velocities: FloatArray | None
-    ) -> tuple[IntArray, FloatArray, FloatArray | None]:
-        """Leave out what is not finite; velocities that are all NaN count as not measured."""
-        size = np.vdot(positions, positions) + (0.0 if velocities is None else np.vdot(velocities, velocities))
-        if size < _LARGEST:
-            return stamps, positions, velocities
-        if velocities is not None and np.isnan(velocities).all():
-            velocities = None
-        good = np.isfinite(positions).all(axis=1)
-        if velocities is not None:
-            good &= np.isfinite(velocities).all(axis=1)
-        if not good.all():
-            self._health.report("joint_states", "not_finite", int(stamps[~good][-1]), count=int((~good).sum()))
-        return stamps[good], positions[good], None if velocities is None else velocities[good]
-
-    def _map(self, names: tuple[str, ...]) -> tuple[IntArray | None, tuple[int, ...]]:
-        """Where the joints are in a message: indices there (None if as they are), and columns here."""
+    def _add_publisher(self, names: tuple[str, ...]) -> Publisher:
         columns = tuple(c for c, name in enumerate(self._names) if name in names)
-        take = np.array([names.index(self._names[c]) for c in columns], dtype=np.int64)
-        as_they_are = np.array_equal(take, np.arange(len(names)))
-        if len(self._maps) > _MAPS:
-            self._maps.clear()
-        self._maps[names] = (None if as_they_are else take, columns)
-        return self._maps[names]
+        if len(self._publishers) > _PUBLISHERS:
+            self._publishers.clear()
+        taken = np.array([names.index(self._names[c]) for c in columns], dtype=np.int64)
+        publisher = self._publishers[names] = Publisher(taken, columns, self._streams.get(columns))
+        return publisher
 
-    def _make_stream(self, columns: tuple[int, ...], stamp: int) -> JointStream:
+    def _find_stream(self, names: tuple[str, ...], stamps: IntArray) -> JointStream | None:
+        """The time line of the last publisher; None while there are no stamps for one to begin with."""
+        taken, columns, _ = self._last
         if self.origin is None:
-            self.origin = stamp - stamp % (1000 * SECOND)
-            self._offset = self.origin + self._delay
-        chosen = np.array(columns)
-        stream = JointStream(chosen, tuple(self._is_angle[c] for c in columns), self.origin, self._health)
-        stream.targets = np.concatenate((1 + chosen, 1 + self._n + chosen))
-        self._streams[columns] = stream
-        self._complete = []
+            stamped = stamps[stamps > 0]
+            if len(stamped) == 0:
+                self._health.report("joint_states", "zero_stamp", 0, count=len(stamps))
+                return None
+            self.origin = int(stamped[0] - stamped[0] % (1000 * SECOND))
+            self.readings.integers[ORIGIN] = self.origin + self._delay
+        stream = self._streams.get(columns)
+        if stream is None:
+            is_angle = tuple(self._is_angle[c] for c in columns)
+            stream = self._streams[columns] = JointStream(columns, is_angle, self._n, self.origin, self._health)
+            self._complete = []
+        self._last = self._publishers[names] = Publisher(taken, columns, stream)
         return stream
 
     def _reset_time(self, keep: tuple[int, ...]) -> None:
         """Time was reset for one publisher: what waits belongs to the time before."""
-        self._pending.clear()
-        self._last_time = -np.inf
+        self.readings.clear()
+        self.restart()
         self._complete = []
-        self._streams = {
-            columns: stream for columns, stream in self._streams.items() if columns == keep or len(keep) < self._n
-        }
-
-    # Readings
-
-    def push_readings(self, stamps: IntArray, readings: FloatArray) -> None:
-        """Take readings (N, K), or (N, 2 K) with marks of those that are not usable; what cannot be used is counted."""
-        if len(stamps) == 1 and self._stamps.precedes(stamps.item()):
-            self._stamps.accept(stamps.item())
-        elif len(stamps):
-            chosen, restart = self._stamps.check(stamps)
-            if restart is not None:
-                self._pending.clear()
-                self._last_time = -np.inf
-            if chosen is not None:
-                stamps, readings = stamps[chosen[restart:]], readings[chosen[restart:]]
-        if len(stamps):
-            self._pending.append((stamps, readings))
+        if len(keep) == self._n:
+            self._streams = {keep: self._streams[keep]}
+            self._publishers, self._last_names = {}, None
 
     # Both
 
-    def process(self, others: float = np.inf) -> list[Segment]:
+    def restart(self) -> None:
+        """Begin a new segment with the next sample: time was reset."""
+        self.readings.integers[PAIRED] = NEVER
+
+    def process(self, others: int | None = None) -> list[Segment]:
         """Pair all that can be paired now.
 
         Args:
-            others: time [s] up to which other readings are there that belong to these; later ones wait for them, but
-                none for longer than a second.
+            others: stamp up to which other readings are there that belong to these; later ones wait for them, but none
+                for longer than a second. None if there are no others.
         """
-        if not self._pending:
+        line = self.readings.integers
+        count = line.item(STOP) - line.item(START)
+        if count == 0:
             return []
-        stamps, readings = self._pending[0] if len(self._pending) == 1 else self._join_pending()
-        streams = [] if self.origin is None else self._find_covering(stamps)
-        horizon = streams[0].samples.newest if len(streams) == 1 else _find_horizon(streams)
-        newest = (stamps.item(-1) - self._offset) * 1e-9
-        if others < np.inf:
+        streams = self._complete or self._find_covering()
+        newest = line.item(NEWEST)
+        horizon = self._delay + (streams[0].integers.item(NEWEST) if len(streams) == 1 else _find_horizon(streams))
+        if others is not None:
             horizon = min(horizon, max(others, newest - _LONGEST_WAIT))
-        if newest <= horizon:
-            self._pending = []
-        else:
-            stamps, readings = self._keep_waiting(stamps, readings, horizon, streams)
-            if len(stamps) == 0:
-                return []
-        return self._read(streams, stamps, readings)
+        given_up = 0
+        if newest > horizon:
+            count, given_up = self._count_ready(horizon, streams)
+        segments = self._read(streams, count) if count else []
+        if given_up:
+            line[START] += given_up
+        return segments
 
-    def _join_pending(self) -> tuple[IntArray, FloatArray]:
-        if len(self._pending) > 1:
-            stamps, readings = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
-            self._pending = [(stamps, readings)]
-        return self._pending[0]
-
-    def _read(self, streams: list[JointStream], stamps: IntArray, readings: FloatArray) -> list[Segment]:
+    def _read(self, streams: list[JointStream], count: int) -> list[Segment]:
         """Segments of samples between the gaps."""
-        count = len(stamps)
-        samples, widths, cuts = np.empty((count, self._width)), np.zeros(count), np.empty(count, dtype=np.int64)
-        if len(streams) > 1:
-            lay_down(stamps, self._offset, readings, self._first, samples)
-            for stream in streams[:-1]:
-                stream.samples.read(stream.targets, samples, widths)
-        last, before = streams[-1].samples, self._last_time
-        marked = synchronise(
-            last.all_times,
-            last.all_states,
-            last.start,
-            last.stop,
-            streams[-1].targets,
-            stamps,
-            self._offset,
-            readings,
-            self._first,
-            samples,
-            widths,
-            before,
-            MAX_GAP,
-            cuts,
-        )
-        self._last_time = samples.item(-1, 0)
-        for stream in streams:
-            stream.samples.forget_before(self._last_time)
+        stamps, samples = np.empty(count, dtype=np.int64), np.empty((count, self._width))
+        if self._marks.shape[1] < count:
+            self._marks = np.empty((2, 2 * count))
+        marks, line, readings = self._marks, self.readings.integers, self.readings.states
+        before = line.item(PAIRED)
+        if len(streams) == 1:
+            only = streams[0]
+            marked = synchronise(only.integers, only.states, only.targets, line, readings, stamps, samples, marks)
+        else:
+            lay_down(line, readings, self._first, stamps, samples, marks)
+            for stream in streams:
+                interpolate(stream.integers, stream.states, stream.targets, samples, marks[WIDTH])
+            marked = find_cuts(line, self._first, stamps, samples, marks)
         if marked == 0:
             return [Segment(False, stamps, samples, self._columns)]
-        self._report_cuts(stamps, cuts, widths, before)
-        finite = np.flatnonzero(cuts != NOT_FINITE)
-        if len(finite) == 0:
-            self._last_time = before
-            return []
-        self._last_time = -np.inf if cuts[finite[-1]] == IN_GAP else samples.item(int(finite[-1]), 0)
+        self._report_cuts(stamps, marks[:, :count], before)
+        cuts = marks[CUT, :count]
         kept = (cuts == FOLLOWS) | (cuts == AFTER_GAP)
         stamps, samples, cuts = stamps[kept], samples[kept], cuts[kept]
         if len(stamps) == 0:
@@ -302,16 +212,16 @@ class Synchroniser:
         bounds = [0, *(np.flatnonzero(cuts[1:] == AFTER_GAP) + 1).tolist(), len(stamps)]
         return [Segment(bool(cuts[a]), stamps[a:b], samples[a:b], self._columns) for a, b in pairwise(bounds)]
 
-    def _report_cuts(self, stamps: IntArray, cuts: IntArray, widths: FloatArray, before: float) -> None:
-        bad = cuts == NOT_FINITE
+    def _report_cuts(self, stamps: IntArray, marks: FloatArray, before: int) -> None:
+        bad = marks[CUT] == NOT_FINITE
         if bad.any():
             self._health.report(self._source, "not_finite", int(stamps[bad][-1]), count=int(bad.sum()))
-        in_gap = (cuts == IN_GAP) & np.isfinite(widths)
+        in_gap = (marks[CUT] == IN_GAP) & np.isfinite(marks[WIDTH])
         if in_gap.any():
             detail = "inside a gap of joint_states"
             self._health.report(self._source, "no_joint_state", int(stamps[in_gap][-1]), detail, int(in_gap.sum()))
-        gaps = np.flatnonzero(cuts == AFTER_GAP)
-        if len(gaps) > 1 or (len(gaps) == 1 and before > -np.inf):
+        gaps = np.flatnonzero(marks[CUT] == AFTER_GAP)
+        if len(gaps) > 1 or (len(gaps) == 1 and before > NEVER):
             self._health.report(self._source, "gap", int(stamps[gaps[-1]]), count=len(gaps))
 
     def foresee(self, after: int) -> tuple[IntArray, FloatArray, FloatArray] | None:
@@ -320,64 +230,61 @@ class Synchroniser:
         Samples are [time, positions, velocities]; joint states are extrapolated, by at most one of their periods. None
         if nothing waits, or there is no telling.
         """
-        if not self._pending or self.origin is None:
+        line = self.readings.integers
+        start, stop = line.item(START), line.item(STOP)
+        if start == stop or self.readings.newest <= after or self.origin is None:
             return None
-        stamps, readings = self._pending[0] if len(self._pending) == 1 else self._join_pending()
+        stamps = self.readings.stamps
         if stamps.item(0) <= after:
-            first = int(stamps.searchsorted(after, side="right"))
-            stamps, readings = stamps[first:], readings[first:]
-        streams = self._find_covering(stamps) if len(stamps) else []
-        if not streams or (stamps.item(0) - self._offset) * 1e-9 - _find_horizon(streams) > MAX_GAP:
+            start += int(stamps.searchsorted(after, side="right"))
+            stamps = self.readings.stamps[start - stop :]
+        streams = self._complete or self._find_covering()
+        if not streams or stamps.item(0) - self._delay - _find_horizon(streams) > MAX_GAP * SECOND:
             return None
         samples = np.empty((len(stamps), self._first))
-        samples[:, 0] = (stamps - self._offset) * 1e-9
-        if not all(stream.extrapolate(samples) for stream in streams):
+        samples[:, 0] = (stamps - line.item(ORIGIN)) * 1e-9
+        if not all(stream.look_ahead(samples) for stream in streams):
             return None
-        return stamps, readings, samples
+        return stamps.copy(), self.readings.states[start:stop].copy(), samples
 
-    def _keep_waiting(
-        self, stamps: IntArray, readings: FloatArray, horizon: float, streams: list[JointStream]
-    ) -> tuple[IntArray, FloatArray]:
-        """Keep the readings that have no joint state yet, but not for ever; returns those that have one."""
-        times = (stamps - self._offset) * 1e-9
-        ready = int(np.searchsorted(times, horizon, side="right"))
-        keep = ready
-        if times[-1] - times[0] > _MAX_WAIT:
-            keep = max(ready, int(np.searchsorted(times, times[-1] - _MAX_WAIT)))
-            if keep > ready:
-                self._give_up(stamps[ready:keep], streams)
-        self._pending = [(stamps[keep:], readings[keep:])]
-        return stamps[:ready], readings[:ready]
+    def _count_ready(self, horizon: int, streams: list[JointStream]) -> tuple[int, int]:
+        """How many readings have a joint state, and how many after them have waited too long for one."""
+        stamps = self.readings.stamps
+        ready = int(stamps.searchsorted(horizon, side="right"))
+        keep = max(ready, int(stamps.searchsorted(stamps[-1] - _MAX_WAIT)))
+        if keep > ready:
+            self._give_up(stamps[ready:keep], streams)
+        return ready, keep - ready
 
-    def _find_covering(self, stamps: IntArray) -> list[JointStream]:
+    def _find_covering(self) -> list[JointStream]:
         """The publishers that together give all joints, without those that fell silent; none if joints are missing."""
-        if self._complete:
-            return self._complete
         streams = list(self._streams.values())
+        if not streams:
+            return []
         if len(streams) == 1 and len(streams[0].columns) == self._n:
             self._complete = streams
             return streams
-        newest = max((stream.newest for stream in streams), default=-np.inf)
+        newest = max(stream.newest for stream in streams)
         live = [stream for stream in streams if stream.newest > newest - _SILENT]
         covered: set[int] = set()
         for candidate in (live, streams):
-            covered = {int(c) for stream in candidate for c in stream.columns}
+            covered = {c for stream in candidate for c in stream.columns}
             if len(covered) == self._n:
                 return candidate
         missing = [name for c, name in enumerate(self._names) if c not in covered]
-        if (stamps[-1] - stamps[0]) * 1e-9 > 1.0:
+        stamps = self.readings.stamps
+        if stamps[-1] - stamps[0] > SECOND:
             self._health.report("joint_states", "missing_joints", int(stamps[-1]), ", ".join(missing))
         return []
 
     def _give_up(self, stamps: IntArray, streams: list[JointStream]) -> None:
-        detail = "no joint states at all"
-        if streams and self.origin is not None:
-            newest = min(stream.newest for stream in streams)
-            behind = (int(stamps[-1]) - self._offset) * 1e-9 - newest
+        detail, newest = "no joint states at all", _find_horizon(streams)
+        if newest > NEVER:
+            behind = (int(stamps[-1]) - self._delay - newest) * 1e-9
             detail = f"newest joint state is {behind:.3f} s before the wrench"
         self._health.report(self._source, "no_joint_state", int(stamps[-1]), detail, len(stamps))
 
 
-def _find_horizon(streams: list[JointStream]) -> float:
-    """Time up to which all publishers can be read; -inf where there is none."""
-    return min((stream.newest for stream in streams), default=-np.inf)
+def _find_horizon(streams: list[JointStream]) -> int:
+    """Stamp up to which all publishers can be read."""
+    return min([stream.newest for stream in streams], default=NEVER)

@@ -16,7 +16,7 @@ import numpy as np
 import pinocchio as pin
 
 from inertid_ros.core.equations.model import LinkModel
-from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import pinocchio_columns
 from inertid_ros.core.robot.arm import ArmModel

@@ -24,14 +24,14 @@ JOINTS, CHANNELS, MOMENTA, SIGNALS, ENTRIES, UNKNOWNS, PAST_ROWS, METHOD, MONITO
 measured."""
 DECISION, PAST_COUNT, NOISE_BLOCK, NOISE_MEANS = range(9, 13)
 """Integers that change: the decision interval, rows in `past`, block of the standstill noise, means in its run."""
-CUTOFFS, GAINS, SPANS, CLOCK, FILTERED_MOMENTUM, FILTERED_REST, FILTERED_READINGS, FILTERED_MOTION = range(13, 21)
-TWISTS, SMOOTH, SUMS, PAST, PREDICTION, SLOPES, WEIGHTS, FACTORS, SQUARES = range(21, 30)
-ROW_SIGNALS, ROW_READINGS, ROW_USABLE, ROW_MOTION, ROW_STANDING, ROW_MOVED, ROW_IS_OLD, ROW = range(30, 38)
-LAST_BAD, REACH, STOOD, NOISE, NOISE_POSITIONS, NOISE_RUN, STILL, FLOATS_END = range(38, 46)
-"""Where in the floats everything begins, see Memory."""
-ENTRY_SIGNALS, ENTRY_CHANNELS, ENTRY_UNKNOWNS = range(46, 49)
-"""Where in the integers these begin."""
-_HEADER = 49
+CUTOFFS, GAINS, SPANS, CLOCK, TWISTS, SQUARES, PREDICTION, FILTERED_MOMENTUM = range(13, 21)
+FILTERED_REST, FILTERED_READINGS, FILTERED_MOTION, SMOOTH, SUMS, PAST, WEIGHTS, FACTORS = range(21, 29)
+ROW_SIGNALS, ROW_READINGS, ROW_USABLE, ROW_MOTION, ROW_STANDING, ROW_MOVED, ROW_IS_OLD, ROW = range(29, 37)
+LAST_BAD, REACH, STOOD, NOISE, NOISE_POSITIONS, NOISE_RUN, FLOATS_END = range(37, 44)
+"""Where in the floats everything begins, see Memory. What predictions remember is from CLOCK to FILTERED_REST."""
+ENTRY_STARTS, ENTRY_SIGNALS, ENTRY_UNKNOWNS = range(44, 47)
+"""Where in the integers these begin: the first entry of each channel, and signals and unknowns of the entries."""
+_HEADER = 47
 """Integers before the entries: sizes, counters and places."""
 
 MOTION = 3
@@ -49,19 +49,18 @@ class Memory(NamedTuple):
         clock: (6,) how the next sample follows (0, RESTART or GAP), time and step of the last one [s] (0 after a
             restart), since when the arm has stood in one pose, whether the last sample was the first after a gap, and
             the step for predictions, which a restart does not touch.
-        filtered_momentum: (M, 5) u, F_l u, F_d F_l u and F_d u of the last sample, and F_d u for predictions.
-        filtered_rest: (S, 3) u, F_l u, F_d F_l u.
+        twists: (2, 6) of the last two samples.
+        squares: (3,) motion noise of the newest sample, or of the newest row.
+        prediction: (K, 3) of the derivative's share: as it is, and after one and two filters.
+        filtered_momentum: (5, M) u, F_l u, F_d F_l u and F_d u of the last sample, and F_d u for predictions.
+        filtered_rest: (3, S) u, F_l u, F_d F_l u.
         filtered_readings: (K, 3) the same of what is measured.
         filtered_motion: (3, 3) the same of the motion's noise.
-        twists: (2, 6) of the last two samples.
         smooth: (2 n + K + 3, 3) u, F_p u, F_p F_p u of positions, velocities, readings and motion: differentiated.
         sums: (2, S + K + 3) integrands of the last sample, and integrals so far: integral.
         past: (W, 1 + S + K + 3 + M) time, integrals and momenta at the rows before.
-        prediction: (K, 3) of the derivative's share: as it is, and after one and two filters.
-        slopes: (K,) where it is computed.
-        weights: (E,) factor of each entry times its unknown.
+        weights: (E,) factor of each entry times its unknown; entries are sorted by channel.
         factors: (E,) of the entries.
-        squares: (3,) motion noise of the newest sample, or of the newest row.
         row_signals: (S,) of the newest row, as for all that follow.
         row_readings: (K,).
         row_usable: (K,).
@@ -76,26 +75,24 @@ class Memory(NamedTuple):
         noise: (28,) standstill: density, floor, squares and sum (6 each), freedom, count, spoiled, calibrated.
         noise_positions: (2, n) at the start of the block and of the run.
         noise_run: (20, 6) means of the present run.
-        still: (n,) zeros.
     """
 
     cutoffs: FloatArray
     gains: FloatArray
     spans: FloatArray
     clock: FloatArray
+    twists: FloatArray
+    squares: FloatArray
+    prediction: FloatArray
     filtered_momentum: FloatArray
     filtered_rest: FloatArray
     filtered_readings: FloatArray
     filtered_motion: FloatArray
-    twists: FloatArray
     smooth: FloatArray
     sums: FloatArray
     past: FloatArray
-    prediction: FloatArray
-    slopes: FloatArray
     weights: FloatArray
     factors: FloatArray
-    squares: FloatArray
     row_signals: FloatArray
     row_readings: FloatArray
     row_usable: FloatArray
@@ -110,7 +107,6 @@ class Memory(NamedTuple):
     noise: FloatArray
     noise_positions: FloatArray
     noise_run: FloatArray
-    still: FloatArray
 
 
 def make_memory(equation: Equation, joints: int, method: int, past: int) -> tuple[FloatArray, IntArray, Memory]:
@@ -119,20 +115,22 @@ def make_memory(equation: Equation, joints: int, method: int, past: int) -> tupl
     e, u = len(equation.entry_signals), len(equation.unknowns)
     integrals = s + k + MOTION
     shapes: tuple[tuple[int, ...], ...] = (
-        *((4,), (4,), (2,), (6,), (m, 5), (s, 3), (k, 3), (MOTION, 3), (2, 6), (2 * n + k + MOTION, 3)),
-        *((2, integrals), (past, 1 + integrals + m), (k, 3), (k,), (e,), (e,), (MOTION,)),
+        *((4,), (4,), (2,), (6,), (2, 6), (MOTION,), (k, 3), (5, m)),
+        *((3, s), (k, 3), (MOTION, 3), (2 * n + k + MOTION, 3), (2, integrals), (past, 1 + integrals + m), (e,), (e,)),
         *((s,), (k,), (k,), (4,), (n,), (n,), (1,), (k, u + 1)),
-        *((k,), (2, n), (n,), (28,), (2, n), (RUN, 6), (n,)),
+        *((k,), (2, n), (n,), (28,), (2, n), (RUN, 6)),
     )
     offsets = np.concatenate(([0], np.cumsum([np.prod(shape) for shape in shapes])))
-    starts = _HEADER + e * np.arange(3)
     sizes = (n, k, m, s, e, u, past, method, equation.monitors_motion, -1, 0, -1, 0)
-    entries = equation.entry_signals, equation.entry_channels, equation.entry_unknowns
-    integers = np.concatenate((sizes, offsets, starts, *entries)).astype(np.int64)
+    order = np.argsort(equation.entry_channels, kind="stable")
+    firsts = np.searchsorted(equation.entry_channels[order], np.arange(k + 1))
+    places = _HEADER + np.array([0, k + 1, k + 1 + e])
+    entries = firsts, equation.entry_signals[order], equation.entry_unknowns[order]
+    integers = np.concatenate((sizes, offsets, places, *entries)).astype(np.int64)
     floats = np.zeros(int(offsets[-1]))
     parts = zip(offsets[:-1], offsets[1:], shapes, strict=True)
     views = Memory(*(floats[int(a) : int(b)].reshape(shape) for a, b, shape in parts))
-    views.factors[:] = equation.entry_factors
+    views.factors[:] = equation.entry_factors[order]
     views.clock[0] = GAP
     views.last_bad[:] = -np.inf
     views.reach[0], views.reach[1] = np.inf, -np.inf

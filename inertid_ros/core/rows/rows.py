@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.equations.equation import Equation
-from inertid_ros.core.input.synchroniser import Segment
+from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rows.advance import DIFFERENTIATED, FILTERED, INTEGRAL, INTERVAL, advance, foresee, weigh_entries
+from inertid_ros.core.rows.advance import INTERVAL, advance, foresee, weigh_entries
+from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, INTEGRAL
 from inertid_ros.core.rows.memory import GAP, RESTART, make_memory
 from inertid_ros.core.settings.choices import Method
 
@@ -89,6 +90,7 @@ class Rows:
     Attributes:
         equation: whose rows.
         row: the newest one.
+        predicted: (N, K) of the present segment.
         memory: named views of all that is remembered.
         integers: its sizes and counters.
         settling: how long a wrong sample has an effect [s].
@@ -115,28 +117,31 @@ class Rows:
         self.row = Row(
             m.row, m.row_signals, m.row_readings, m.row_usable, m.row_motion, m.row_standing, m.row_moved, m.row_is_old
         )
-        self.predicted: FloatArray = np.empty((0, len(equation.channels)))
+        self._channels = len(equation.channels)
+        self.predicted: FloatArray = np.empty((0, self._channels))
 
     def restart(self) -> None:
         """Restart the filters at the next sample: what they remember is no longer true."""
         self.memory.clock[0] = max(self.memory.clock[0], RESTART)
 
-    def begin(self, segment: Segment) -> FloatArray:
-        """Begin with a segment; returns room for its predictions (N, K), filled by `advance`."""
+    def begin(self, segment: Segment) -> int:
+        """Carry a segment through up to its first row: returns its sample, N if there is none, see `advance.advance`.
+
+        Its predictions (N, K) are filled in at the same time.
+        """
         if segment.starts_anew:
             self.memory.clock[0] = GAP
-        self.predicted = np.empty((len(segment.stamps), len(self.equation.channels)))
-        return self.predicted
+        self.predicted = np.empty((len(segment.stamps), self._channels))
+        return self.resume(segment, -1)
 
-    def advance(self, segment: Segment, start: int, is_resumed: bool) -> int:
-        """Carry on to the next row, see `advance.advance`."""
+    def resume(self, segment: Segment, position: int) -> int:
+        """Carry on from the sample of a row to the next one."""
         x, at = self._signals
-        stamps, samples = segment.stamps, segment.samples
-        return advance(x, at, self._floats, self.integers, stamps, samples, start, is_resumed, self.predicted)
+        return advance(x, at, self._floats, self.integers, segment.stamps, segment.samples, self.predicted, position)
 
     def foresee(self, samples: FloatArray) -> FloatArray:
         """Predict (N, K) samples [time, positions, velocities] after the last one; changes nothing."""
-        predicted = np.empty((len(samples), len(self.equation.channels)))
+        predicted = np.empty((len(samples), self._channels))
         foresee(*self._signals, self._floats, self.integers, samples, predicted)
         return predicted
 

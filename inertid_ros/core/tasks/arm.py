@@ -32,8 +32,8 @@ from inertid_ros.core.estimation.hypothesis import Decision
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, WeightedSolution
 from inertid_ros.core.input.inputs import ArmInput, Waiting
-from inertid_ros.core.input.synchroniser import Segment
-from inertid_ros.core.records import BoolArray, EventKind, FloatArray, RowOutput
+from inertid_ros.core.input.segments import Segment
+from inertid_ros.core.records import Event, EventKind, FloatArray, Output, RowOutput
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.advance import INTERVAL
 from inertid_ros.core.rows.energy import EnergyRowSource, RowFit
@@ -112,10 +112,11 @@ class ArmTask:
         empty = np.empty((0, len(model.channels)))
         self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, empty > 0.0)
 
-    def begin(self, segment: Segment) -> None:
-        """A segment begins."""
+    def begin(self, segment: Segment) -> int:
+        """Carry a segment through up to its first row."""
         if self._energy_rows is not None:
             self._energy_rows.begin(segment)
+        return self.rows.begin(segment)
 
     def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
         """Fold the row in, and solve once in a while."""
@@ -169,21 +170,26 @@ class ArmTask:
             elif not row.moved[joint]:
                 row.usable[first + joint] = 0.0
 
-    def collect_rows(self) -> RowOutput:
-        """The rows used since the last call, as the driver publishes them."""
-        if not self._recorded:
-            return self._no_rows
-        stamps, measured, predicted, usable = zip(*self._recorded, strict=True)
-        self._recorded = []
-        return RowOutput(np.array(stamps), np.array(measured), np.array(predicted), np.array(usable) > 0.0)
+    def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
+        """Readings and predictions as the driver publishes them, and the rows used since the last segment."""
+        restore, rows = self.input.restore, self._no_rows
+        if self._recorded:
+            stamps, measured, predicted, usable = zip(*self._recorded, strict=True)
+            self._recorded = []
+            rows = RowOutput(np.array(stamps), np.array(measured), np.array(predicted), np.array(usable) > 0.0)
+        return Output(
+            segment.stamps,
+            restore(segment, segment.readings),
+            restore(segment, self.rows.predicted),
+            np.equal(segment.bad, 0.0),
+            rows,
+            events,
+        )
 
-    def find_usable(self, segment: Segment) -> BoolArray:
-        """Which readings (N, K) of a segment are usable."""
-        return np.equal(segment.samples[:, segment.columns.bad], 0.0)
-
-    def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:
-        """Readings or predictions (N, K) of samples, as the driver publishes them."""
-        return self.input.restore(segment, values)
+    def answer(self, waiting: Waiting, predicted: FloatArray) -> Output:
+        """Samples that wait, as the driver publishes them."""
+        restored = self.input.restore(waiting, predicted)
+        return Output(waiting.stamps, waiting.measured, restored, waiting.usable, self._no_rows)
 
     def _summarise(self, solution: WeightedSolution, fitted: RowFit | None, stamp: int, is_paused: bool) -> Solution:
         """What an estimate is made from."""

@@ -8,8 +8,8 @@ from typing import Protocol
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.hypothesis import Decision
 from inertid_ros.core.input.inputs import Waiting
-from inertid_ros.core.input.synchroniser import Segment
-from inertid_ros.core.records import BoolArray, FloatArray, JointBlock, RowOutput, WrenchBlock
+from inertid_ros.core.input.segments import Segment
+from inertid_ros.core.records import Event, FloatArray, JointBlock, Output, WrenchBlock
 from inertid_ros.core.rows.rows import Rows
 
 
@@ -37,20 +37,17 @@ class Task(Protocol):
     def rows(self) -> Rows:
         """What makes rows and predictions of them."""
 
-    def begin(self, segment: Segment) -> None:
-        """A segment begins."""
+    def begin(self, segment: Segment) -> int:
+        """Carry a segment through up to its first row, see `Rows.begin`."""
 
     def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
         """Use the row that was made of a sample of the segment."""
 
-    def collect_rows(self) -> RowOutput:
-        """The rows used since the last call."""
+    def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
+        """What comes out of a segment that has been carried through, as the driver publishes it."""
 
-    def find_usable(self, segment: Segment) -> BoolArray:
-        """Which readings (N, K) of a segment are usable."""
-
-    def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:
-        """Readings or predictions (N, K) of samples, as the driver publishes them."""
+    def answer(self, waiting: Waiting, predicted: FloatArray) -> Output:
+        """What comes out of samples that wait, with their predictions (N, K); changes nothing."""
 
     def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LoadEstimate | LinksEstimate]:
         """What gives all that is known, for samples up to a stamp, in any thread; changes nothing."""

@@ -14,8 +14,8 @@ from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, Mo
 from inertid_ros.core.estimation.hypothesis import Decision, HypothesisEstimator
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.inputs import Waiting, WristInput
-from inertid_ros.core.input.synchroniser import Segment
-from inertid_ros.core.records import BoolArray, EventKind, FloatArray, RowOutput
+from inertid_ros.core.input.segments import Segment
+from inertid_ros.core.records import BoolArray, Event, EventKind, FloatArray, Output, RowOutput
 from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.rows import Filters, Rows
@@ -59,8 +59,9 @@ class WristLoadTask:
         empty, flags = np.empty((0, 6)), np.empty((0, 6), dtype=bool)
         self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, flags)
 
-    def begin(self, segment: Segment) -> None:
-        """A segment begins; the kernels know."""
+    def begin(self, segment: Segment) -> int:
+        """Carry a segment through up to its first row."""
+        return self.rows.begin(segment)
 
     def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
         """Test the row, and fold it in if it fits."""
@@ -79,19 +80,17 @@ class WristLoadTask:
             discard_run(self.rows.memory, self.rows.integers)
         return decision
 
-    def collect_rows(self) -> RowOutput:
-        """Rows of a load are not recorded."""
-        return self._no_rows
+    def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
+        """All wrenches of a segment are usable, for what is not has been left out; rows are not recorded."""
+        count = len(segment.stamps)
+        if count > len(self._all_usable):
+            self._all_usable = np.ones((2 * count, 6), dtype=bool)
+        predicted, usable = self.rows.predicted, self._all_usable[:count]
+        return Output(segment.stamps, segment.readings, predicted, usable, self._no_rows, events)
 
-    def find_usable(self, segment: Segment) -> BoolArray:
-        """All wrenches of a segment are: what is not has been left out."""
-        if len(segment.stamps) > len(self._all_usable):
-            self._all_usable = np.ones((2 * len(segment.stamps), 6), dtype=bool)
-        return self._all_usable[: len(segment.stamps)]
-
-    def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Wrenches are in the driver's sign all along."""
-        return values
+    def answer(self, waiting: Waiting, predicted: FloatArray) -> Output:
+        """Wrenches that wait are all taken to be usable."""
+        return Output(waiting.stamps, waiting.measured, predicted, waiting.usable, self._no_rows)
 
     def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LinksEstimate | LoadEstimate]:
         """All that is known of the load, with the tool subtracted."""

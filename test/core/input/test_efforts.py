@@ -8,6 +8,7 @@ from support.chain import DDARM
 
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.efforts import EffortInput, EffortStreams
+from inertid_ros.core.input.timeline import Timeline
 from inertid_ros.core.records import FloatArray, JointBlock
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
@@ -24,10 +25,16 @@ def make_block(names: tuple[str, ...], efforts: list[list[float]] | None) -> Joi
 
 
 def read(block: JointBlock, constants: FloatArray | None = None) -> tuple[tuple[int, ...], FloatArray, Health]:
+    """Which joints a block has, and readings (N, 2 n)."""
     health = Health()
-    found = EffortInput(ARM, np.ones(3) if constants is None else constants, health).read(block)
-    assert found is not None
-    return *found, health
+    efforts, line = (
+        EffortInput(ARM, np.ones(3) if constants is None else constants, health),
+        Timeline(6, "effort", health),
+    )
+    assert efforts.has_efforts(block)
+    assert block.efforts is not None
+    efforts.push(line, block.stamps, block.efforts)
+    return efforts.joints, line.states[: len(line.stamps)], health
 
 
 def test_efforts_come_in_the_arm_s_order_times_their_constants() -> None:
@@ -73,43 +80,50 @@ def test_joints_of_another_publisher_are_no_trouble() -> None:
 )
 def test_messages_without_usable_effort_give_nothing(block: JointBlock, codes: list[str]) -> None:
     health = Health()
-    assert EffortInput(ARM, np.ones(3), health).read(block) is None
+    assert not EffortInput(ARM, np.ones(3), health).has_efforts(block)
     assert [item.code for item in health.items()] == codes
 
 
-def make_streams() -> EffortStreams:
+def push(
+    streams: EffortStreams, efforts: EffortInput, joints: tuple[int, ...], times: FloatArray, values: FloatArray
+) -> None:
+    """Push values (N,) of some joints at times [s]; their stamps are late by the delay."""
+    names = tuple(ARM.joint_names[joint] for joint in joints)
+    stamps = SECOND + np.round((times + 0.02) * 1e9).astype(np.int64)
+    block = JointBlock(names, stamps, np.zeros((len(times), len(joints))), None, np.tile(values[:, None], len(joints)))
+    assert block.efforts is not None
+    if 2 in joints and len(times) > 5:
+        block.efforts[5, joints.index(2)] = np.nan
+    assert efforts.has_efforts(block)
+    streams.push(stamps, block.efforts, SECOND)
+
+
+def make_streams() -> tuple[EffortStreams, EffortInput]:
     """Joints 0 and 2 at 0, 0.1, ... 0.9 s, joint 1 in between; each effort is its time, joint 2's bad at 0.5 s."""
-    streams = EffortStreams(3, delay=0.02)
+    efforts = EffortInput(ARM, np.ones(3), Health())
+    streams = EffortStreams(efforts, 3, delay=0.02)
     for joints, shift in (((0, 2), 0.0), ((1,), 0.05)):
         times = 0.1 * np.arange(10) + shift
-        readings = np.ones((10, 6))
-        readings[:, :3] = times[:, None]
-        readings[:, [3 + joint for joint in joints]] = 0.0
-        if 2 in joints:
-            readings[5, 5] = 1.0
-        stamps = SECOND + np.round((times + 0.02) * 1e9).astype(np.int64)
-        streams.push(joints, stamps, SECOND, readings)
-    return streams
+        push(streams, efforts, joints, times, times)
+    return streams, efforts
 
 
 def test_streams_are_read_in_between_and_less_their_delay() -> None:
-    efforts, usable = make_streams().read(np.array([0.12, 0.25, 0.44]))
+    efforts, usable = make_streams()[0].read(np.array([0.12, 0.25, 0.44]))
     np.testing.assert_allclose(efforts[:2], [[0.12] * 3, [0.25] * 3], atol=1e-9)
     assert usable.tolist() == [[True, True, True], [True, True, True], [True, True, False]]
 
 
 def test_nothing_is_read_where_there_is_nothing() -> None:
-    streams = make_streams()
-    assert not EffortStreams(3, 0.0).read(np.array([1.0]))[1].any()
+    streams, inputs = make_streams()
+    assert not EffortStreams(inputs, 3, 0.0).read(np.array([1.0]))[1].any()
     _, usable = streams.read(np.array([-0.5, 0.02, 0.93, 2.0]))
     assert usable.tolist() == [[False] * 3, [True, False, True], [False, True, False], [False] * 3]
 
 
 def test_streams_start_anew_with_time() -> None:
-    streams = make_streams()
-    readings = np.zeros((4, 6))
-    readings[:, 0] = 7.0
-    streams.push((0, 2), SECOND - SECOND // 2 + 50_000_000 * np.arange(4), SECOND, readings)
+    streams, inputs = make_streams()
+    push(streams, inputs, (0, 2), -0.52 + 0.05 * np.arange(4), np.full(4, 7.0))
     efforts, usable = streams.read(np.array([-0.4]))
     assert usable[0].tolist() == [True, False, True]
     assert efforts[0, 0] == 7.0

@@ -22,7 +22,8 @@ from support.rows import (
 
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rows.advance import FAR, INTERVAL, LONG, NEAR, ONE_POSE
+from inertid_ros.core.rows.advance import INTERVAL
+from inertid_ros.core.rows.making import FAR, LONG, NEAR, ONE_POSE
 from inertid_ros.core.rows.rows import Rows
 from inertid_ros.core.settings.choices import Method
 

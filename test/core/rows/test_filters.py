@@ -68,16 +68,14 @@ def test_all_signals_go_through_both_filters_as_through_scipy_s(name: str) -> No
     readings = np.random.default_rng(0).normal(size=(len(path.times), len(equation.channels)))
     rows = make_rows(equation, joints)
     segment = make_segment(path, readings)
-    rows.begin(segment)
     memory = rows.memory
     momenta, rests, found = [], [], []
     for k in range(len(path.times)):
         one = segment._replace(starts_anew=k == 0, stamps=segment.stamps[k : k + 1], samples=segment.samples[k : k + 1])
         rows.begin(one)
-        rows.advance(one, 0, False)
-        momenta.append(memory.filtered_momentum[:, 0].copy())
-        rests.append(memory.filtered_rest[:, 0].copy())
-        parts = memory.filtered_momentum[:, 1:].T, memory.filtered_rest[:, 1:].T, memory.filtered_readings[:, 1:].T
+        momenta.append(memory.filtered_momentum[0].copy())
+        rests.append(memory.filtered_rest[0].copy())
+        parts = memory.filtered_momentum[1:], memory.filtered_rest[1:], memory.filtered_readings[:, 1:].T
         found.append([part.copy() for part in parts])
     l, d = FILTERS.cutoff, FILTERS.smoothing  # noqa: E741
     of_momenta, of_rests, of_readings = (np.array(part) for part in zip(*found, strict=True))

@@ -1,0 +1,236 @@
+"""A time line of samples that grows at one end and is forgotten at the other, and what is read from it; compiled.
+
+Kernels see it as one array of integers, a header and then the stamps, and one array of states. A kernel takes the
+samples of a block up to one that needs a decision, says why, and is called again for the rest: the ordinary sample
+costs one call, and everything else is decided in one place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inertid_ros.core.compiled import compiled
+from inertid_ros.core.diagnosis import Health
+from inertid_ros.core.input.timestamps import StampCheck, Verdict, follows
+from inertid_ros.core.records import FloatArray, IntArray
+
+START, STOP, NEWEST, LAST, ACCEPTED, ORIGIN, FOUND = range(7)
+"""Integers: the first sample kept and the one after the last, the newest sample's stamp, the last good stamp, one that
+does not follow it and is good all the same, the stamp of time zero, and why a kernel has stopped."""
+MISSING, SATURATED, PAIRED = range(7, 10)
+"""Integers of readings: in how many samples some were missing or saturated, and the stamp of the last one that was
+paired with joint states."""
+SEEN, UNTRUSTED, RAW, RAW_BEFORE, RAW_LATEST = range(7, 12)
+"""Integers of joint states, see `joint_stream`."""
+STAMPS = 12
+"""Where in the integers the stamps begin."""
+
+NEVER = -(2**62)
+"""Before all stamps [ns]."""
+
+BAD_STAMP, FULL, NOT_FINITE, CONTRADICTED = range(4)
+"""Why a kernel has stopped: a stamp does not simply follow, there is no room, numbers are not finite, or velocities
+contradict the positions."""
+
+KEPT = 256
+"""Samples that are kept at least, for readings that come late: a quarter of a second at 1 kHz."""
+_CAPACITY = 4096
+"""Samples that there is room for at first: four seconds at 1 kHz."""
+
+COLUMN, MISSED, LIMITED = range(3)
+"""Of a channel: its column in the message (-1 if it is not there), and whether it was missing or saturated."""
+FACTOR, BELOW, LIMIT, HELD = range(4)
+"""Of a channel: what it is multiplied with, what it must be below to be good without another look, the limit at which
+it is saturated, and its last good value."""
+AT_LIMIT = 1e-3
+"""Part of its limit by which a reading may miss it and still be saturated: rounding of drivers."""
+
+
+@compiled
+def must_stop(line: IntArray, states: FloatArray, stamp: int) -> bool:
+    """Whether a sample cannot simply be appended."""
+    if not (follows(stamp, line[LAST]) or stamp == line[ACCEPTED]):
+        line[FOUND] = BAD_STAMP
+        return True
+    if line[STOP] == len(states):
+        line[FOUND] = FULL
+        return True
+    return False
+
+
+@compiled
+def take_readings(
+    line: IntArray,
+    states: FloatArray,
+    channels: IntArray,
+    scales: FloatArray,
+    stamps: IntArray,
+    values: FloatArray,
+    start: int,
+) -> int:
+    """Append readings.
+
+    Args:
+        line: integers of the time line.
+        states: (M, K) readings, or (M, 2 K) with 1 for each that is not to be believed, the last good one in its place.
+        channels: (3, K) see COLUMN.
+        scales: (4, K) see FACTOR.
+        stamps: (N,) nanoseconds.
+        values: (N, C) of the message.
+        start: the first sample to take.
+
+    Returns:
+        The first sample that was not taken, with the reason in FOUND; -1 if all are.
+    """
+    count = channels.shape[1]
+    for k in range(start, len(stamps)):
+        if must_stop(line, states, stamps[k]):
+            return k
+        row = line[STOP]
+        line[LAST] = line[NEWEST] = line[STAMPS + row] = stamps[k]
+        line[STOP], line[ACCEPTED] = row + 1, NEVER
+        if states.shape[1] > count:
+            mark_reading(line, states, channels, scales, values, k, row)
+        else:
+            for c in range(count):
+                states[row, c] = values[k, channels[COLUMN, c]] * scales[FACTOR, c]
+    return -1
+
+
+@compiled
+def mark_reading(
+    line: IntArray, states: FloatArray, channels: IntArray, scales: FloatArray, values: FloatArray, k: int, row: int
+) -> None:
+    """Write one sample of readings that may be missing or saturated."""
+    count = channels.shape[1]
+    is_missing = is_saturated = False
+    for c in range(count):
+        column = channels[COLUMN, c]
+        value = values[k, column] * scales[FACTOR, c] if column >= 0 else np.nan
+        is_bad = False
+        if not abs(value) < scales[BELOW, c]:
+            limit = scales[LIMIT, c]
+            if not np.isfinite(value):
+                is_bad = True
+                if column >= 0:
+                    is_missing = True
+                    channels[MISSED, c] = 1
+            elif abs(abs(value) - limit) <= AT_LIMIT * limit:
+                is_bad = is_saturated = True
+                channels[LIMITED, c] = 1
+        if not is_bad:
+            scales[HELD, c] = value
+        states[row, c] = scales[HELD, c]
+        states[row, count + c] = 1.0 if is_bad else 0.0
+    line[MISSING] += is_missing
+    line[SATURATED] += is_saturated
+
+
+@compiled
+def find_after(line: IntArray, time: float) -> int:
+    """The first sample that is not before a time [s since the origin], or the last one."""
+    low, high, origin = int(line[START]), int(line[STOP]) - 1, line[ORIGIN]
+    if high > low and (line[STAMPS + high - 1] - origin) * 1e-9 < time:
+        return high
+    while low < high:
+        middle = (low + high) // 2
+        if (line[STAMPS + middle] - origin) * 1e-9 < time:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
+def interpolate(line: IntArray, states: FloatArray, targets: IntArray, samples: FloatArray, widths: FloatArray) -> None:
+    """Interpolate linearly at the increasing times in the first column of samples, none later than the newest.
+
+    Args:
+        line: integers of the time line; samples that no later time needs are forgotten, once they are many.
+        states: (M, C) of it.
+        targets: (C,) the columns of the samples that the states belong to.
+        samples: (N, W) is filled there.
+        widths: (N,) is raised to the distance [s] between the two states used, inf where there is none before.
+    """
+    start, stop, origin = line[START], line[STOP], line[ORIGIN]
+    after = find_after(line, samples[0, 0])
+    for k in range(len(samples)):
+        time = samples[k, 0]
+        while after < stop - 1 and (line[STAMPS + after] - origin) * 1e-9 < time:
+            after += 1
+        before = max(after - 1, start)
+        earlier = (line[STAMPS + before] - origin) * 1e-9
+        width = (line[STAMPS + after] - origin) * 1e-9 - earlier if after > start else np.inf
+        widths[k] = max(widths[k], width)
+        fraction = (time - earlier) / width
+        for c in range(len(targets)):
+            low = states[before, c]
+            samples[k, targets[c]] = low + fraction * (states[after, c] - low)
+    if stop - start > 2 * KEPT:
+        line[START] = max(start, min(after - 1, stop - KEPT))
+
+
+class Timeline:
+    """Samples of one publisher: memory for kernels, and what becomes of samples that cannot simply be appended.
+
+    Attributes:
+        integers: header and stamps, see START.
+        states: (M, C).
+    """
+
+    def __init__(self, width: int, source: str, health: Health, origin: int = 0) -> None:
+        """Start with no sample of so many states, C, of an input that is called so in health issues."""
+        self.integers: IntArray = np.zeros(STAMPS + _CAPACITY, dtype=np.int64)
+        self.states: FloatArray = np.empty((_CAPACITY, width))
+        self.integers[[ACCEPTED, ORIGIN]] = NEVER, origin
+        self._check = StampCheck(source, health)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all samples."""
+        self.integers[[START, STOP, NEWEST]] = 0, 0, NEVER
+
+    @property
+    def newest(self) -> int:
+        """Stamp up to which the time line can be read."""
+        return self.integers.item(NEWEST)
+
+    @property
+    def stamps(self) -> IntArray:
+        """Stamps (N,) of the samples kept."""
+        return self.integers[STAMPS + self.integers.item(START) : STAMPS + self.integers.item(STOP)]
+
+    def push(self, channels: IntArray, scales: FloatArray, stamps: IntArray, values: FloatArray) -> bool:
+        """Take readings, see `take_readings`; returns whether time was reset."""
+        position, is_reset = take_readings(self.integers, self.states, channels, scales, stamps, values, 0), False
+        while position >= 0:
+            verdict = self.decide(stamps, position)
+            is_reset |= verdict is Verdict.RESET
+            position += verdict is Verdict.LEAVE
+            position = take_readings(self.integers, self.states, channels, scales, stamps, values, position)
+        return is_reset
+
+    def decide(self, stamps: IntArray, position: int) -> Verdict:
+        """Decide about the sample at which a kernel has stopped; where time is reset, all before are forgotten."""
+        if self.integers[FOUND] == FULL:
+            self._make_room(len(stamps) - position)
+            return Verdict.TAKE
+        stamp = stamps.item(position)
+        verdict = self._check.judge(stamp, self.integers.item(LAST))
+        if verdict is Verdict.RESET:
+            self.clear()
+        if verdict is not Verdict.LEAVE:
+            self.integers[ACCEPTED] = stamp
+        return verdict
+
+    def _make_room(self, count: int) -> None:
+        """Move what is kept to the front, into a larger piece of memory if need be."""
+        start, stop = self.integers[[START, STOP]].tolist()
+        kept = stop - start
+        stamps, states = self.stamps.copy(), self.states[start:stop].copy()
+        if kept + count > len(self.states) // 2:
+            room = 2 * (kept + count)
+            self.integers = np.concatenate((self.integers[:STAMPS], np.zeros(room, dtype=np.int64)))
+            self.states = np.empty((room, self.states.shape[1]))
+        self.integers[STAMPS : STAMPS + kept], self.states[:kept] = stamps, states
+        self.integers[START], self.integers[STOP] = 0, kept
