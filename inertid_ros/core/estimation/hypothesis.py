@@ -14,6 +14,7 @@ slowly. Each row is compared with what is expected of it before it is believed:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,15 @@ from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, UNKNOW
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.folding import INFLATION, track_row
 from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.systematic import (
+    MOVING,
+    PRODUCTS,
+    JointSolution,
+    ProductSums,
+    lay_down_products,
+    make_precision,
+    nuisance_deviations,
+)
 from inertid_ros.core.records import EventKind, FloatArray
 from inertid_ros.core.rows.rows import Row
 from inertid_ros.core.settings.settings import LoadSettings
@@ -56,8 +66,11 @@ class Decision(NamedTuple):
 class _Hypotheses:
     """Rows since something did not fit, and what may explain them."""
 
-    def __init__(self, main: SquareRootInformation, previous: SquareRootInformation | None) -> None:
+    def __init__(
+        self, main: SquareRootInformation, previous: SquareRootInformation | None, sums: ProductSums
+    ) -> None:
         """Start from what is known of the bias, of the load, and of the load before this one, if there was one."""
+        self.sums = sums
         self.load = main.copy()
         self.load.forget_first(LOAD, PRIOR_LOAD)
         self.bias = main.copy()
@@ -84,7 +97,7 @@ class _Hypotheses:
         amplitude = row.signals.item(12)
         if amplitude > 0.5:
             self.explained = self.explained + 1 if fits_main else 0
-            direction = (row.signals[:3] - row.signals[13:]) / amplitude
+            direction = (row.signals[:3] - row.signals[13:16]) / amplitude
             if self._direction is None:
                 self._direction = direction
             self._turned = max(self._turned, float(np.linalg.norm(direction - self._direction)))
@@ -118,7 +131,12 @@ class HypothesisEstimator:
         self._wander = np.repeat([settings.bias_drift_force, settings.bias_drift_torque], 3)
         self._configured_sign = {"on_load": 1.0, "on_sensor": -1.0}.get(settings.wrench_sign, 0.0)
         self._limits = np.array([settings.gate, settings.contact_force, settings.contact_torque, noise_bandwidth])
-        self._whitened = np.empty((6, UNKNOWNS + 1))
+        self._whitened, self._variance = np.empty((6, UNKNOWNS + 1)), np.empty(6)
+        self._products = np.zeros(PRODUCTS)
+        nuisances = nuisance_deviations(
+            settings.delay_uncertainty, settings.tilt_uncertainty, settings.gain_uncertainty, settings.cross_talk
+        )
+        self._prior = make_precision(np.concatenate((PRIOR_LOAD, PRIOR_BIAS, nuisances)))
         self.reset()
 
     def reset(self) -> None:
@@ -128,6 +146,9 @@ class HypothesisEstimator:
         self.mode = Mode.TRACKING
         self._state = np.array([1.0, 0.0, 0.0])
         self._pose = np.zeros(14)
+        self._before = np.zeros(2 * MOVING + 1)
+        self._sums = ProductSums(np.zeros(len(self._prior)), self._prior)
+        self._previous_sums: ProductSums | None = None
         self._motion_noise = np.zeros((2, 6))
         self.rows = 0
         self._last_time = math.inf
@@ -155,13 +176,17 @@ class HypothesisEstimator:
             tested is None,
             self._state,
             self._whitened,
+            self._variance,
             self._motion_noise,
         )
+        lay_down_products(row.signals, self._before, interval, self._products)
         if tested is not None:
             tested.take(self._whitened, noise, row, fits)
+            tested.sums.add(self._products, row.readings, self._variance, interval, self._wander**2)
             return self._judge(tested)
         if fits:
             self.rows += 1
+            self._sums.add(self._products, row.readings, self._variance, interval, self._wander**2)
             return _NOTHING
         self._start_testing(Mode.TESTING)
         return Decision(True)
@@ -181,6 +206,15 @@ class HypothesisEstimator:
         pulled = covariance.dot(attenuate(*self._motion_noise) * self.values)
         return np.asarray(self.variance_inflation * covariance + np.outer(pulled, pulled))
 
+    def solve(self) -> JointSolution:
+        """Load, bias, and what is systematically wrong, all that is known by now."""
+        return self.prepare_solution()()
+
+    def prepare_solution(self) -> Callable[[], JointSolution]:
+        """What gives the same in any thread, while rows go on being taken."""
+        sums, start, motion_noise = self._sums.copy(), self.values.copy(), self._motion_noise.copy()
+        return lambda: sums.solve(start, attenuate(*motion_noise))
+
     def _measure_interval(self, time: float) -> float:
         """Time [s] since the last row: that of a decision interval where there is none, or where time was reset."""
         since, self._last_time = time - self._last_time, time
@@ -195,6 +229,7 @@ class HypothesisEstimator:
 
     def _start_testing(self, mode: Mode) -> None:
         self.mode = mode
+        self._before[-1] = 0.0
         if self._mass_sign == 0.0:
             mass = float(self.values[0])
             if abs(mass) > max(_LIGHTEST, 10.0 * math.sqrt(self.covariance()[0, 0])):
@@ -203,7 +238,7 @@ class HypothesisEstimator:
         if self._previous is not None:
             previous = self._previous.copy()
             previous.diffuse_last(LOAD, self._wander * math.sqrt(self._since_change))
-        self._hypotheses = _Hypotheses(self._main, previous)
+        self._hypotheses = _Hypotheses(self._main, previous, ProductSums(self._sums.mean, self._prior))
 
     def _judge(self, tested: _Hypotheses) -> Decision:
         if tested.explained >= _RECOVERY:
@@ -213,10 +248,16 @@ class HypothesisEstimator:
         if tested.rows < _TEST:
             return _NOTHING
         if tested.previous is not None and tested.previous_fits():
-            return self._accept_load(tested.previous)
+            assert self._previous_sums is not None
+            sums = self._previous_sums.copy()
+            sums.take_over(tested.sums, self._wander**2 * self._since_change)
+            return self._accept_load(tested.previous, sums)
         if tested.load_fits() and self._is_possible(tested.load):
-            return self._accept_load(tested.load)
+            known = self.solve()
+            tested.sums.mean, tested.sums.precision = known.forget_load(self._prior)
+            return self._accept_load(tested.load, tested.sums)
         if tested.bias_fits():
+            self._sums.take_over(tested.sums, PRIOR_BIAS**2)
             self._track(tested.bias)
             return Decision(False, EventKind.BIAS_CHANGED, "the sensor's bias has changed: it was tared, or drifts")
         began = self.mode is not Mode.CONTACT
@@ -229,8 +270,9 @@ class HypothesisEstimator:
         deviation = math.sqrt(self.variance_inflation * float(candidate.covariance()[0, 0]))
         return mass > -max(_LIGHTEST, 5.0 * deviation)
 
-    def _accept_load(self, candidate: SquareRootInformation) -> Decision:
+    def _accept_load(self, candidate: SquareRootInformation, sums: ProductSums) -> Decision:
         before = abs(self.values[0])
+        self._previous_sums, self._sums = self._sums, sums
         self._previous, self._since_change = self._main, 0.0
         self._track(candidate)
         self._motion_noise = np.zeros((2, 6))
