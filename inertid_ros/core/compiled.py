@@ -26,7 +26,7 @@ _KERNELS = (
     "checks/wrench_convention.py",
     "equations/signals.py",
     "estimation/folding.py",
-    "estimation/systematic.py",
+    "estimation/products.py",
     "input/efforts.py",
     "input/interpolation.py",
     "robot/tree.py",

@@ -20,17 +20,17 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, UNKNOWNS, attenuate
+from inertid_ros.core.estimation.change import CERTAIN, Evidence, contradicts, weigh_change
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.folding import INFLATION, track_row
 from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.products import MOVING, PRODUCTS, RECENT, ProductSums, lay_down_products
 from inertid_ros.core.estimation.systematic import (
-    MOVING,
-    PRODUCTS,
     JointSolution,
-    ProductSums,
-    lay_down_products,
     make_precision,
     nuisance_deviations,
+    solve_jointly,
+    update,
 )
 from inertid_ros.core.records import EventKind, FloatArray
 from inertid_ros.core.rows.rows import Row
@@ -38,6 +38,10 @@ from inertid_ros.core.settings.settings import LoadSettings
 
 _TEST = 20
 """Rows (0.4 s) after which hypotheses are judged: filters have settled, and gravity may have turned."""
+_TIME_SCALES = 1, 4
+"""Pieces (0.5 and 2 s) in which slight changes are looked for: large ones soon, small ones as soon as noise allows."""
+_SETTLED = 12
+"""Pieces (6 s) of a load from which slight changes are looked for: by then it is known how residuals scatter."""
 _RECOVERY = 5
 """Consecutive rows (0.1 s) that the old load must explain for a contact to have ended: pushes pass through zero."""
 _LONGEST_INTERVAL = 0.15
@@ -63,6 +67,20 @@ class Decision(NamedTuple):
     message: str = ""
 
 
+class _Suspicion(NamedTuple):
+    """A slight change that must be confirmed.
+
+    Attributes:
+        dropped: pieces in which it was first seen: it began in one of them.
+        age: pieces since then.
+        evidence: what these say, if there are any.
+    """
+
+    dropped: int
+    age: int
+    evidence: Evidence | None
+
+
 class _Hypotheses:
     """Rows since something did not fit, and what may explain them."""
 
@@ -71,6 +89,7 @@ class _Hypotheses:
     ) -> None:
         """Start from what is known of the bias, of the load, and of the load before this one, if there was one."""
         self.sums = sums
+        self.is_slight = False
         self.load = main.copy()
         self.load.forget_first(LOAD, PRIOR_LOAD)
         self.bias = main.copy()
@@ -149,6 +168,7 @@ class HypothesisEstimator:
         self._before = np.zeros(2 * MOVING + 1)
         self._sums = ProductSums(np.zeros(len(self._prior)), self._prior)
         self._previous_sums: ProductSums | None = None
+        self._suspected: _Suspicion | None = None
         self._motion_noise = np.zeros((2, 6))
         self.rows = 0
         self._last_time = math.inf
@@ -182,11 +202,18 @@ class HypothesisEstimator:
         lay_down_products(row.signals, self._before, interval, self._products)
         if tested is not None:
             tested.take(self._whitened, noise, row, fits)
-            tested.sums.add(self._products, row.readings, self._variance, interval, self._wander**2)
-            return self._judge(tested)
+            is_over = tested.sums.add(self._products, row.readings, self._variance, interval)
+            if is_over:
+                tested.sums.begin_piece(self._wander**2)
+            return self._watch(tested, is_over) if tested.is_slight else self._judge(tested)
         if fits:
             self.rows += 1
-            self._sums.add(self._products, row.readings, self._variance, interval, self._wander**2)
+            if self._sums.add(self._products, row.readings, self._variance, interval):
+                self._sums.begin_piece(self._wander**2)
+                decision = self._look_for_change()
+                if self._suspected is None:
+                    update(self._sums)
+                return decision
             return _NOTHING
         self._start_testing(Mode.TESTING)
         return Decision(True)
@@ -212,8 +239,86 @@ class HypothesisEstimator:
 
     def prepare_solution(self) -> Callable[[], JointSolution]:
         """What gives the same in any thread, while rows go on being taken."""
-        sums, start, motion_noise = self._sums.copy(), self.values.copy(), self._motion_noise.copy()
-        return lambda: sums.solve(start, attenuate(*motion_noise))
+        sums, start, noise = self._sums.copy(), self.values.copy(), self._motion_noise.copy()
+        return lambda: solve_jointly(sums, start, noise)
+
+    def _look_for_change(self) -> Decision:
+        """At the end of a piece: slight changes that no single row shows, on two time scales."""
+        sums = self._sums
+        if self._suspected is not None:
+            return self._pursue(self._suspected)
+        if sums.pieces < _SETTLED:
+            return _NOTHING
+        total = sums.total
+        for pieces in _TIME_SCALES:
+            window = sums.window(pieces)
+            if weigh_change(sums, total - window, window).strongest > CERTAIN:
+                self._suspected = _Suspicion(pieces, 0, None)
+                break
+        return _NOTHING
+
+    def _pursue(self, suspected: _Suspicion) -> Decision:
+        """A change was suspected: wait until it is certain what has changed, as long as it stays the same."""
+        sums, dropped, age = self._sums, suspected.dropped, suspected.age + 1
+        since = sums.window(age)
+        before = sums.total - sums.window(age + dropped)
+        evidence = weigh_change(sums, before, since)
+        self._suspected = None
+        if evidence.strongest < CERTAIN:
+            return _NOTHING
+        if suspected.evidence is not None and contradicts(sums, suspected.evidence, sums.window(1)):
+            sums.split_off(age, dropped)
+            self._rebuild(sums)
+            self._start_testing(Mode.CONTACT)
+            assert self._hypotheses is not None
+            self._hypotheses.is_slight = True
+            return Decision(True, EventKind.CONTACT_BEGAN, _CONTACT)
+        if age > 1 and (evidence.is_distinct or age + dropped >= RECENT - 2):
+            return self._accept_slight(sums.split_off(age, dropped), evidence)
+        self._suspected = _Suspicion(dropped, age, evidence)
+        return _NOTHING
+
+    def _accept_slight(self, young: ProductSums, evidence: Evidence) -> Decision:
+        """Load or bias have changed: what came since then begins anew, what led to the suspicion is left out."""
+        if evidence.load < evidence.bias:
+            self._sums.take_over(young, PRIOR_BIAS**2)
+            self._rebuild(self._sums)
+            self._hypotheses, self.mode = None, Mode.TRACKING
+            return Decision(False, EventKind.BIAS_CHANGED, _BIAS_CHANGED)
+        self._rebuild(self._sums)
+        known = solve_jointly(self._sums, self.values)
+        young.mean, young.precision = known.forget_load(self._prior)
+        young.values = evidence.changed
+        return self._accept_load(self._make_information(young), young)
+
+    def _make_information(self, sums: ProductSums) -> SquareRootInformation:
+        """What sums say of load and bias."""
+        solution = solve_jointly(sums, self.values)
+        return SquareRootInformation.from_covariance(
+            solution.values[:UNKNOWNS], solution.covariance[:UNKNOWNS, :UNKNOWNS]
+        )
+
+    def _rebuild(self, sums: ProductSums) -> None:
+        self._main = self._make_information(sums)
+        self.values = self._main.solve()
+
+    def _watch(self, tested: _Hypotheses, is_over: bool) -> Decision:
+        """A contact so slight that single rows fit: it is over, or has become a load or a bias, when it stays the same."""
+        if not is_over:
+            return _NOTHING
+        suspected, self._suspected = self._suspected, None
+        age = 1
+        if suspected is not None and suspected.evidence is not None:
+            same = not contradicts(self._sums, suspected.evidence, tested.sums.window(1))
+            age = suspected.age + 1 if same else 1
+        evidence = weigh_change(self._sums, self._sums.total, tested.sums.window(age))
+        if evidence.strongest < 0.0:
+            self._hypotheses, self.mode = None, Mode.TRACKING
+            return Decision(True, EventKind.CONTACT_ENDED, "contact ended")
+        if age > 1 and (evidence.is_distinct or age >= RECENT - 2):
+            return self._accept_slight(tested.sums.split_off(age, 0), evidence)
+        self._suspected = _Suspicion(0, age, evidence)
+        return _NOTHING
 
     def _measure_interval(self, time: float) -> float:
         """Time [s] since the last row: that of a decision interval where there is none, or where time was reset."""
@@ -230,6 +335,7 @@ class HypothesisEstimator:
     def _start_testing(self, mode: Mode) -> None:
         self.mode = mode
         self._before[-1] = 0.0
+        self._suspected = None
         if self._mass_sign == 0.0:
             mass = float(self.values[0])
             if abs(mass) > max(_LIGHTEST, 10.0 * math.sqrt(self.covariance()[0, 0])):
@@ -253,13 +359,14 @@ class HypothesisEstimator:
             sums.take_over(tested.sums, self._wander**2 * self._since_change)
             return self._accept_load(tested.previous, sums)
         if tested.load_fits() and self._is_possible(tested.load):
-            known = self.solve()
+            known = solve_jointly(self._sums, self.values)
+            tested.sums.inflation = self._sums.inflation
             tested.sums.mean, tested.sums.precision = known.forget_load(self._prior)
             return self._accept_load(tested.load, tested.sums)
         if tested.bias_fits():
             self._sums.take_over(tested.sums, PRIOR_BIAS**2)
             self._track(tested.bias)
-            return Decision(False, EventKind.BIAS_CHANGED, "the sensor's bias has changed: it was tared, or drifts")
+            return Decision(False, EventKind.BIAS_CHANGED, _BIAS_CHANGED)
         began = self.mode is not Mode.CONTACT
         self._start_testing(Mode.CONTACT)
         return Decision(True, EventKind.CONTACT_BEGAN, _CONTACT) if began else Decision(True)
@@ -285,4 +392,5 @@ class HypothesisEstimator:
 
 
 _NOTHING = Decision(False)
+_BIAS_CHANGED = "the sensor's bias has changed: it was tared, or drifts"
 _CONTACT = "contact: the wrench is inconsistent with a rigid load"

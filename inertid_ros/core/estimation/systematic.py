@@ -16,166 +16,31 @@ into the past; instead each channel keeps the weighted products of everything th
 summed over rows: G_i = sum w_i z z^T. For any load and nuisance the weighted squares of residuals are
 c_i^T G_i c_i, where c_i are the products of load and nuisance that multiply z, exactly as if all rows had been kept.
 
-Sums are kept for blocks of two seconds. G_i c_i of one block are its scores: their squares, over what the noise measured
+Blocks of two seconds are kept apart. G_i c_i of one block are its scores: their squares, over what the noise measured
 at standstill lets expect, show how much more noise there is at the frequencies of the motion (correlated noise, drift,
 vibration, all that the model misses), and by so much the rows' variances are enlarged.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
 
-from inertid_ros.core.compiled import compiled
 from inertid_ros.core.equations.load import FEATURES, LOAD, REGRESSORS
+from inertid_ros.core.estimation.products import CONSTANT, MOVING, PRODUCTS, RATES, READING, TILTED, ProductSums
 from inertid_ros.core.records import FloatArray
 
-MOVING = FEATURES - 1
-"""Features that move: all but the constant of the bias."""
-CONSTANT, TILTED, RATES, READING, PRODUCTS = MOVING, FEATURES, FEATURES + 6, FEATURES + 6 + MOVING, FEATURES + 7 + MOVING
-"""Where in z these begin, and its length."""
 BIAS, DELAY, TILT, GAIN, NUISANCES = LOAD, LOAD + 6, LOAD + 7, LOAD + 9, LOAD + 45
 """Where among the unknowns of the joint solution these begin, and how many there are."""
 
-_ITERATIONS = 3
-"""Gauss-Newton steps in each round: nuisances are per cents, so that each step gains two digits."""
-_ROUNDS = 2
-"""How often the enlargement of the variances is found anew from the residuals of the last solution."""
-_BLOCK = 2.0
-"""Length of a block [s]: four times as long as the noise of strain gauge amplifiers is correlated."""
-_KEPT_BLOCKS = 16
-"""Blocks that the enlargement is found from: half a minute, in which a bias does not drift away."""
+_STEPS = 4
+"""Gauss-Newton steps from a load alone: nuisances are per cents, so that each step gains two digits."""
 _FEWEST_BLOCKS = 3
-"""Blocks that are needed for it; with two, one solution explains both."""
+"""Blocks that are needed to find how scores scatter; with two, one solution explains both."""
 LEVER = 0.1
 """Distance [m] by which cross-talk between force and torque is compared: the size of a sensor and its flange."""
-
-
-@compiled
-def add_products(products: FloatArray, z: FloatArray, readings: FloatArray, variance: FloatArray) -> None:
-    """Add one row to the products (6, P, P): z (P,) but for its last number, readings (6,) and their variances (6,)."""
-    size = len(z)
-    for channel in range(len(readings)):
-        z[size - 1] = readings[channel]
-        gram = products[channel]
-        for i in range(size):
-            scaled = z[i] / variance[channel]
-            if scaled != 0.0:
-                for j in range(i + 1):
-                    gram[i, j] += scaled * z[j]
-
-
-@compiled
-def lay_down_products(signals: FloatArray, before: FloatArray, interval: float, z: FloatArray) -> None:
-    """All but the reading of z (P,) from a row's signals (22,) and those of the rows before.
-
-    Rates are slopes at the end of the parabola through three rows; `before` (25,) keeps features of the last two rows, and how many there were.
-    """
-    for index in range(MOVING):
-        feature = signals[index] - (signals[13 + index] if index < 3 else 0.0)
-        last, earlier = before[index], before[MOVING + index]
-        rate = 0.0
-        if before[-1] >= 2.0:
-            rate = (3.0 * feature - 4.0 * last + earlier) / (2.0 * interval)
-        elif before[-1] == 1.0:
-            rate = (feature - last) / interval
-        z[RATES + index] = rate
-        z[index] = before[index] = feature
-        before[MOVING + index] = last
-    before[-1] += 1.0
-    z[CONSTANT] = signals[12]
-    for index in range(6):
-        z[TILTED + index] = -signals[16 + index]
-
-
-@compiled
-def diffuse_products(products: FloatArray, variance: FloatArray) -> None:
-    """Let the bias of each channel wander by a variance (6,): what is known of it is worth less."""
-    size = products.shape[1]
-    line = np.empty(size)
-    for channel in range(len(variance)):
-        gram = products[channel]
-        known = gram[CONSTANT, CONSTANT]
-        if variance[channel] <= 0.0 or known <= 0.0:
-            continue
-        for i in range(size):
-            line[i] = gram[CONSTANT, i] if i <= CONSTANT else gram[i, CONSTANT]
-        scale = 1.0 / (1.0 / variance[channel] + known)
-        for i in range(size):
-            for j in range(i + 1):
-                gram[i, j] -= scale * line[i] * line[j]
-
-
-class ProductSums:
-    """Products of all rows of one load, block by block.
-
-    Attributes:
-        total: (6, P, P) of all blocks that are over, lower triangles.
-        blocks: (B, 6, P, P) of the last ones, the present one first.
-        count: blocks begun.
-        mean, precision: (55,), (55, 55) what is known of load, bias and nuisances besides.
-    """
-
-    def __init__(self, mean: FloatArray, precision: FloatArray) -> None:
-        """Start with no row."""
-        self.mean, self.precision = mean, precision
-        self.total: FloatArray = np.zeros((6, PRODUCTS, PRODUCTS))
-        self.blocks: FloatArray = np.zeros((_KEPT_BLOCKS, 6, PRODUCTS, PRODUCTS))
-        self.count = 1
-        self._filled = 0.0
-
-    def add(self, z: FloatArray, readings: FloatArray, variance: FloatArray, interval: float, wander: FloatArray) -> None:
-        """Add a row that stands for an interval [s]; biases wander by a variance (6,) per second."""
-        add_products(self.blocks[0], z, readings, variance)
-        self._filled += interval
-        if self._filled >= _BLOCK:
-            diffuse_products(self.total, wander * self._filled)
-            self.total += self.blocks[0]
-            self.blocks = np.roll(self.blocks, 1, axis=0)
-            self.blocks[0] = 0.0
-            self.count += 1
-            self._filled = 0.0
-
-    def copy(self) -> ProductSums:
-        """An independent copy."""
-        same = ProductSums(self.mean, self.precision)
-        same.total, same.blocks = self.total.copy(), self.blocks.copy()
-        same.count, same._filled = self.count, self._filled
-        return same
-
-    def take_over(self, other: ProductSums, bias_variance: FloatArray) -> None:
-        """Add the rows of another sum, after the bias has changed by a variance (6,)."""
-        self.total += self.blocks[0]
-        diffuse_products(self.total, bias_variance)
-        self.total += other.total
-        self.blocks, self.count, self._filled = other.blocks, other.count, other._filled
-
-    def solve(self, start: FloatArray, attenuation: FloatArray) -> JointSolution:
-        """Load, bias and nuisances that explain the rows best.
-
-        Args:
-            start: (16,) load and bias to start from.
-            attenuation: (16,) what noise of the motion has added to the diagonal N of the information. It carries no
-                knowledge and pulls the estimate x towards zero by P N x (errors in variables): that much is added to
-                the covariance as a square.
-        """
-        grams = _complete(self.total + self.blocks[0])
-        blocks = _complete(self.blocks[: min(self.count, _KEPT_BLOCKS)])
-        inflation = np.ones(6)
-        values = self.mean.copy()
-        values[: len(start)] = start
-        for _ in range(_ROUNDS):
-            values = _solve(grams / inflation[:, None, None], self.mean, self.precision, values, inflation).values
-            inflation = find_inflation(blocks, values)
-        solution = _solve(grams / inflation[:, None, None], self.mean, self.precision, values, inflation)
-        noise = attenuation / np.append(np.repeat(inflation.reshape(2, 3).mean(axis=1), (4, 6)), inflation)
-        pulled = solution.covariance[:, : len(start)] @ (noise * solution.values[: len(start)])
-        widening = np.outer(pulled, pulled)
-        return replace(
-            solution, covariance=solution.covariance + widening, repeatability=solution.repeatability + widening
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,17 +110,17 @@ def expand(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return coefficients, derivatives
 
 
-def find_inflation(blocks: FloatArray, values: FloatArray) -> FloatArray:
+def find_inflation(blocks: FloatArray, values: FloatArray, before: FloatArray) -> FloatArray:
     """By how much more noise (6,) there is than at standstill, from the scores of blocks (B, 6, P, P).
 
     The score of a feature f in a block, sum w f r, has the variance sum w f^2 if rows are worth their variances. A
     solution makes the scores of all blocks together vanish, which costs one block. Channels of one kind have noise of
-    one kind: each counts half for itself and half for all three.
+    one kind: each counts half for itself and half for all three. With too few blocks it is as before (6,).
     """
     if len(blocks) < _FEWEST_BLOCKS:
-        return np.ones(6)
+        return before
     coefficients, _ = expand(values)
-    scores = np.einsum("bipq,iq->bip", blocks, coefficients)[:, :, :FEATURES]
+    scores = np.einsum("bipq,iq->bip", blocks[:, :, :FEATURES], coefficients)
     expected = np.einsum("bipp->ip", blocks)[:, :FEATURES]
     used = expected > 0.0
     ratios = np.where(used, (scores**2).sum(axis=0) / np.where(used, expected, 1.0), 0.0)
@@ -264,29 +129,69 @@ def find_inflation(blocks: FloatArray, values: FloatArray) -> FloatArray:
     return np.maximum(1.0, 0.5 * (ratio + pooled))
 
 
-def _complete(lower: FloatArray) -> FloatArray:
-    """Symmetric matrices from their lower triangles."""
-    return np.asarray(np.tril(lower) + np.swapaxes(np.tril(lower, -1), -1, -2))
+class Normal:
+    """The normal equations of a step from some values: data and prior, for the unknowns that are free.
 
+    Attributes:
+        index: (V,) the free unknowns.
+        data: (V, V) information of the rows.
+        covariance: (V, V) of the free unknowns.
+        values: (55,) after the step.
+    """
 
-def _solve(
-    grams: FloatArray, mean: FloatArray, precision: FloatArray, start: FloatArray, inflation: FloatArray
-) -> JointSolution:
-    """Gauss-Newton steps; unknowns whose precision is infinite stay at their mean."""
-    index = np.flatnonzero(np.isfinite(np.diag(precision)))
-    part = np.ix_(index, index)
-    known, values = precision[part], start.copy()
-    scale = 1.0 / np.sqrt(np.diag(known))
-    for _ in range(_ITERATIONS):
+    def __init__(self, sums: ProductSums, grams: FloatArray, values: FloatArray, inflation: FloatArray) -> None:
+        """Set up and solve for products (6, P, P) with the prior of the sums."""
+        self.index = np.flatnonzero(np.isfinite(np.diag(sums.precision)))
+        known = sums.precision[np.ix_(self.index, self.index)]
         coefficients, derivatives = expand(values)
-        derivatives = derivatives[:, :, index]
-        weighted = grams @ derivatives
-        data = np.tensordot(derivatives, weighted, axes=((0, 1), (0, 1)))
-        slope = np.tensordot(weighted, coefficients, axes=((0, 1), (0, 1))) + known @ (values - mean)[index]
-        root = cholesky((data + known) * np.outer(scale, scale), lower=True)
-        values[index] -= scale * cho_solve((root, True), scale * slope)
-    inverse = cho_solve((root, True), np.diag(scale)) * scale[:, None]
-    covariance, repeatability = np.zeros((2, len(values), len(values)))
-    covariance[part] = inverse
-    repeatability[part] = inverse @ data @ inverse
-    return JointSolution(values, covariance, repeatability, inflation)
+        derivatives = derivatives[:, :, self.index]
+        weighted = (grams / inflation[:, None, None]) @ derivatives
+        self.data = np.tensordot(derivatives, weighted, axes=((0, 1), (0, 1)))
+        slope = np.tensordot(weighted, coefficients, axes=((0, 1), (0, 1)))
+        slope += known @ (values - sums.mean)[self.index]
+        scale = 1.0 / np.sqrt(np.diag(known))
+        root = cholesky((self.data + known) * np.outer(scale, scale), lower=True)
+        self.covariance = cho_solve((root, True), np.diag(scale)) * scale[:, None]
+        self.values = values.copy()
+        self.values[self.index] -= scale * cho_solve((root, True), scale * slope)
+
+    def spread(self, matrix: FloatArray) -> FloatArray:
+        """A matrix (V, V) of the free unknowns as one of all (55, 55)."""
+        whole = np.zeros((len(self.values), len(self.values)))
+        whole[np.ix_(self.index, self.index)] = matrix
+        return whole
+
+
+def update(sums: ProductSums) -> None:
+    """Take one step from the last solution, and find the inflation anew: at the end of each piece."""
+    sums.values = Normal(sums, sums.total, sums.values, sums.inflation).values
+    sums.inflation = find_inflation(sums.full_blocks, sums.values, sums.inflation)
+
+
+def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray | None = None) -> JointSolution:
+    """Load, bias and nuisances that explain all rows best.
+
+    Args:
+        sums: the rows.
+        start: (16,) load and bias to start from while no piece is over.
+        motion_noise: (2, 6) variances of the linear and angular acceleration, all axes together, over those of the rows
+            of each channel, summed over rows. That much of the products N carries no knowledge, and pulls the solution
+            by P D^T N c (errors in variables), which is added to the covariance as a square. Up to two thirds of the
+            noise is taken to be in one axis.
+    """
+    grams, values = sums.total, sums.values
+    steps = 1
+    if sums.pieces < _STEPS:
+        values, steps = sums.mean.copy(), _STEPS
+        values[: len(start)] = start
+    for _ in range(steps):
+        values = Normal(sums, grams, values, sums.inflation).values
+    normal = Normal(sums, grams, values, sums.inflation)
+    covariance = normal.spread(normal.covariance)
+    repeatability = normal.spread(normal.covariance @ normal.data @ normal.covariance)
+    if motion_noise is not None:
+        coefficients, derivatives = expand(normal.values)
+        noise = np.repeat(motion_noise, 3, axis=0).T / (1.5 * sums.inflation[:, None])
+        pulled = covariance @ np.einsum("ifu,if->u", derivatives[:, :6], noise * coefficients[:, :6])
+        covariance, repeatability = (matrix + np.outer(pulled, pulled) for matrix in (covariance, repeatability))
+    return JointSolution(normal.values, covariance, repeatability, sums.inflation)
