@@ -203,12 +203,18 @@ def random_load(rng: np.random.Generator) -> FloatArray:
     com = np.array([*rng.uniform(-0.05, 0.05, 2), rng.uniform(0.03, 0.15)])
     sides = rng.uniform(0.05, 0.3, 3)
     turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    moments = mass / 12.0 * np.array([sides[1] ** 2 + sides[2] ** 2, sides[0] ** 2 + sides[2] ** 2, sides[0] ** 2 + sides[1] ** 2])
+    moments = (
+        mass
+        / 12.0
+        * np.array([sides[1] ** 2 + sides[2] ** 2, sides[0] ** 2 + sides[2] ** 2, sides[0] ** 2 + sides[1] ** 2])
+    )
     inertia = turn @ np.diag(moments) @ turn.T + mass * (com @ com * np.eye(3) - np.outer(com, com))
     return np.concatenate(([mass], mass * com, inertia[np.triu_indices(3)]))
 
 
-def true_wrenches(arm: Arm, motion: Motion | QuinticMoves, times: FloatArray, phi: FloatArray, gravity: FloatArray) -> FloatArray:
+def true_wrenches(
+    arm: Arm, motion: Motion | QuinticMoves, times: FloatArray, phi: FloatArray, gravity: FloatArray
+) -> FloatArray:
     """The wrench that the sensor exerts on the load, (N, 6) in its frame: d'Alembert with pinocchio's inertia."""
     mass, com = phi[0], phi[1:4] / phi[0]
     inertia = np.zeros((3, 3))

@@ -124,7 +124,22 @@ def make_signal_memory(
         signals,
     )
     room = len(tree) * screws * 6
-    lengths = (tree.size, 3, 1, base_screws.size, (bodies + 1) * MOTION, POSE, room, room, 10, 10, 6, 3 * (bodies + 1), momenta, signals)
+    lengths = (
+        tree.size,
+        3,
+        1,
+        base_screws.size,
+        (bodies + 1) * MOTION,
+        POSE,
+        room,
+        room,
+        10,
+        10,
+        6,
+        3 * (bodies + 1),
+        momenta,
+        signals,
+    )
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     starts = _HEADER + np.concatenate(([0], np.cumsum([one.size for one in lists])))
     integers = np.concatenate((sizes, offsets, starts, *(one.ravel() for one in lists))).astype(np.int64)
@@ -141,9 +156,10 @@ def make_signal_memory(
 
 
 def _find_horizontal(gravity: FloatArray) -> FloatArray:
-    """A vector (3,) across gravity and as long."""
+    """A vector (3,) across gravity and as long; zero without gravity."""
     across = np.cross(gravity, np.eye(3)[np.argmin(np.abs(gravity))])
-    return np.asarray(across * np.linalg.norm(gravity) / np.linalg.norm(across))
+    length = np.linalg.norm(across)
+    return np.asarray(across * np.linalg.norm(gravity) / length if length > 0.0 else across)
 
 
 @compiled
@@ -231,7 +247,7 @@ def compute_load_signals(x: FloatArray, at: IntArray, is_whole: bool) -> None:
     gx, gy, gz = x[motion + 6], x[motion + 7], x[motion + 8]
     first = at[HORIZONTAL] + 3 * at[BODIES]
     hx, hy, hz = x[first], x[first + 1], x[first + 2]
-    size = np.sqrt(gx * gx + gy * gy + gz * gz)
+    size = max(np.sqrt(gx * gx + gy * gy + gz * gz), 1e-300)
     x[rest + 16], x[rest + 17], x[rest + 18] = hx, hy, hz
     x[rest + 19], x[rest + 20], x[rest + 21] = (
         (gy * hz - gz * hy) / size,

@@ -84,9 +84,7 @@ class _Suspicion(NamedTuple):
 class _Hypotheses:
     """Rows since something did not fit, and what may explain them."""
 
-    def __init__(
-        self, main: SquareRootInformation, previous: SquareRootInformation | None, sums: ProductSums
-    ) -> None:
+    def __init__(self, main: SquareRootInformation, previous: SquareRootInformation | None, sums: ProductSums) -> None:
         """Start from what is known of the bias, of the load, and of the load before this one, if there was one."""
         self.sums = sums
         self.is_slight = False
@@ -150,7 +148,8 @@ class HypothesisEstimator:
         self._wander = np.repeat([settings.bias_drift_force, settings.bias_drift_torque], 3)
         self._configured_sign = {"on_load": 1.0, "on_sensor": -1.0}.get(settings.wrench_sign, 0.0)
         self._limits = np.array([settings.gate, settings.contact_force, settings.contact_torque, noise_bandwidth])
-        self._whitened, self._variance = np.empty((6, UNKNOWNS + 1)), np.empty(6)
+        self._whitened = np.empty((6, UNKNOWNS + 1))
+        self._variance, self._noise = np.empty((2, 6))
         self._products = np.zeros(PRODUCTS)
         nuisances = nuisance_deviations(
             settings.delay_uncertainty, settings.tilt_uncertainty, settings.gain_uncertainty, settings.cross_talk
@@ -182,7 +181,7 @@ class HypothesisEstimator:
         interval = self._measure_interval(time)
         self._let_bias_wander(interval)
         tested = self._hypotheses
-        fits, noise = track_row(
+        fits, total = track_row(
             self._main.matrix,
             self.values,
             row.equations,
@@ -197,18 +196,19 @@ class HypothesisEstimator:
             self._state,
             self._whitened,
             self._variance,
+            self._noise,
             self._motion_noise,
         )
         lay_down_products(row.signals, self._before, interval, self._products)
         if tested is not None:
-            tested.take(self._whitened, noise, row, fits)
-            is_over = tested.sums.add(self._products, row.readings, self._variance, interval)
+            tested.take(self._whitened, total, row, fits)
+            is_over = tested.sums.add(self._products, row.readings, self._variance, self._noise, interval)
             if is_over:
                 tested.sums.begin_piece(self._wander**2)
             return self._watch(tested, is_over) if tested.is_slight else self._judge(tested)
         if fits:
             self.rows += 1
-            if self._sums.add(self._products, row.readings, self._variance, interval):
+            if self._sums.add(self._products, row.readings, self._variance, self._noise, interval):
                 self._sums.begin_piece(self._wander**2)
                 decision = self._look_for_change()
                 if self._suspected is None:
@@ -360,7 +360,7 @@ class HypothesisEstimator:
             return self._accept_load(tested.previous, sums)
         if tested.load_fits() and self._is_possible(tested.load):
             known = solve_jointly(self._sums, self.values)
-            tested.sums.inflation = self._sums.inflation
+            tested.sums.inflation = tested.sums.known_inflation = self._sums.inflation
             tested.sums.mean, tested.sums.precision = known.forget_load(self._prior)
             return self._accept_load(tested.load, tested.sums)
         if tested.bias_fits():

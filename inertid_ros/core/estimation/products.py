@@ -10,7 +10,13 @@ from inertid_ros.core.records import FloatArray
 
 MOVING = FEATURES - 1
 """Features that move: all but the constant of the bias."""
-CONSTANT, TILTED, RATES, READING, PRODUCTS = MOVING, FEATURES, FEATURES + 6, FEATURES + 6 + MOVING, FEATURES + 7 + MOVING
+CONSTANT, TILTED, RATES, READING, PRODUCTS = (
+    MOVING,
+    FEATURES,
+    FEATURES + 6,
+    FEATURES + 6 + MOVING,
+    FEATURES + 7 + MOVING,
+)
 """Where in z these begin, and its length."""
 
 PIECE = 0.5
@@ -86,9 +92,11 @@ class ProductSums:
         recent: (8, 6, P, P) of the last pieces, the present one first.
         blocks: (16, 6, P, P) of the last blocks, the present one first.
         pieces: how many are over.
+        expected: (6,) weighted squares that noise leaves of all rows.
         mean, precision: (55,), (55, 55) what is known of load, bias and nuisances besides.
         values: (55,) the solution at the end of the last piece, and
-        inflation: (6,) by how much residuals scatter more than noise explains, see `systematic`.
+        inflation: (6,) by how much residuals scatter more than noise explains, see `systematic`;
+        known_inflation: (6,) that of the load before.
     """
 
     def __init__(self, mean: FloatArray, precision: FloatArray) -> None:
@@ -98,13 +106,21 @@ class ProductSums:
         self.recent: FloatArray = np.zeros((RECENT, 6, PRODUCTS, PRODUCTS))
         self.blocks: FloatArray = np.zeros((BLOCKS, 6, PRODUCTS, PRODUCTS))
         self.pieces = 0
+        self.expected: FloatArray = np.zeros(6)
         self.values: FloatArray = mean.copy()
         self.inflation: FloatArray = np.ones(6)
+        self.known_inflation: FloatArray = np.ones(6)
         self._filled = 0.0
 
-    def add(self, z: FloatArray, readings: FloatArray, variance: FloatArray, interval: float) -> bool:
-        """Add a row that stands for an interval [s]; returns whether that completes a piece: then call `begin_piece`."""
+    def add(
+        self, z: FloatArray, readings: FloatArray, variance: FloatArray, noise: FloatArray, interval: float
+    ) -> bool:
+        """Add a row that counts by one variance (6,) and whose noise has another, and that stands for an interval [s].
+
+        Returns whether that completes a piece: then call `begin_piece`.
+        """
         add_products(self.recent[0], z, readings, variance)
+        self.expected = self.expected + noise / variance
         self._filled += interval
         return self._filled >= PIECE
 
@@ -140,7 +156,8 @@ class ProductSums:
         same = ProductSums(self.mean, self.precision)
         same.settled, same.recent, same.blocks = self.settled.copy(), self.recent.copy(), self.blocks.copy()
         same.pieces, same._filled = self.pieces, self._filled
-        same.values, same.inflation = self.values, self.inflation
+        same.values, same.expected = self.values, self.expected
+        same.inflation, same.known_inflation = self.inflation, self.known_inflation
         return same
 
     def take_over(self, other: ProductSums, bias_variance: FloatArray) -> None:
@@ -149,6 +166,7 @@ class ProductSums:
         diffuse_products(self.settled, bias_variance)
         self.settled += other.settled
         self.recent, self.blocks, self.pieces, self._filled = other.recent, other.blocks, other.pieces, other._filled
+        self.expected = self.expected + other.expected
 
     def split_off(self, pieces: int, dropped: int) -> ProductSums:
         """Take the present piece and the last ones away, and forget some before them; returns sums of the former."""
@@ -156,7 +174,10 @@ class ProductSums:
         count = 1 + pieces
         young.recent[:count] = self.recent[:count]
         young.blocks[0] = self.recent[1:count].sum(axis=0)
-        young.pieces, young._filled, young.inflation = pieces, self._filled, self.inflation
+        young.pieces, young._filled = pieces, self._filled
+        young.inflation = young.known_inflation = self.inflation
+        share = pieces / max(self.pieces, 1)
+        young.expected, self.expected = share * self.expected, (1.0 - share) * self.expected
         self.settled += self.recent[count + dropped :].sum(axis=0)
         self.recent[:], self.blocks[:2] = 0.0, 0.0
         self._filled = 0.0

@@ -110,16 +110,19 @@ def expand(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return coefficients, derivatives
 
 
-def find_inflation(blocks: FloatArray, values: FloatArray, before: FloatArray) -> FloatArray:
-    """By how much more noise (6,) there is than at standstill, from the scores of blocks (B, 6, P, P).
+def find_inflation(sums: ProductSums, values: FloatArray) -> FloatArray:
+    """By how much more noise (6,) there is than at standstill, from the scores of blocks.
 
     The score of a feature f in a block, sum w f r, has the variance sum w f^2 if rows are worth their variances. A
     solution makes the scores of all blocks together vanish, which costs one block. Channels of one kind have noise of
-    one kind: each counts half for itself and half for all three. With too few blocks it is as before (6,).
+    one kind: each counts half for itself and half for all three. Before there are enough blocks, it is what all
+    residuals together say, high frequencies included, and at least what was known before.
     """
-    if len(blocks) < _FEWEST_BLOCKS:
-        return before
+    blocks = sums.full_blocks
     coefficients, _ = expand(values)
+    if len(blocks) < _FEWEST_BLOCKS:
+        squares = np.einsum("ip,ipq,iq->i", coefficients, sums.total, coefficients)
+        return np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0))
     scores = np.einsum("bipq,iq->bip", blocks[:, :, :FEATURES], coefficients)
     expected = np.einsum("bipp->ip", blocks)[:, :FEATURES]
     used = expected > 0.0
@@ -165,7 +168,7 @@ class Normal:
 def update(sums: ProductSums) -> None:
     """Take one step from the last solution, and find the inflation anew: at the end of each piece."""
     sums.values = Normal(sums, sums.total, sums.values, sums.inflation).values
-    sums.inflation = find_inflation(sums.full_blocks, sums.values, sums.inflation)
+    sums.inflation = find_inflation(sums, sums.values)
 
 
 def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray | None = None) -> JointSolution:
@@ -184,14 +187,16 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
     if sums.pieces < _STEPS:
         values, steps = sums.mean.copy(), _STEPS
         values[: len(start)] = start
+    inflation = sums.inflation
     for _ in range(steps):
-        values = Normal(sums, grams, values, sums.inflation).values
-    normal = Normal(sums, grams, values, sums.inflation)
+        values = Normal(sums, grams, values, inflation).values
+        inflation = inflation if sums.pieces >= _STEPS else find_inflation(sums, values)
+    normal = Normal(sums, grams, values, inflation)
     covariance = normal.spread(normal.covariance)
     repeatability = normal.spread(normal.covariance @ normal.data @ normal.covariance)
     if motion_noise is not None:
         coefficients, derivatives = expand(normal.values)
-        noise = np.repeat(motion_noise, 3, axis=0).T / (1.5 * sums.inflation[:, None])
+        noise = np.repeat(motion_noise, 3, axis=0).T / (1.5 * inflation[:, None])
         pulled = covariance @ np.einsum("ifu,if->u", derivatives[:, :6], noise * coefficients[:, :6])
         covariance, repeatability = (matrix + np.outer(pulled, pulled) for matrix in (covariance, repeatability))
-    return JointSolution(normal.values, covariance, repeatability, sums.inflation)
+    return JointSolution(normal.values, covariance, repeatability, inflation)
