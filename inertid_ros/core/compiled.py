@@ -26,6 +26,7 @@ _KERNELS = (
     "checks/wrench_convention.py",
     "equations/signals.py",
     "estimation/folding.py",
+    "estimation/products.py",
     "input/joint_stream.py",
     "input/segments.py",
     "input/timeline.py",

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
 from inertid_ros.core.errors import FileFormatError
@@ -185,13 +187,17 @@ def _read_load(load: Section, tool: Tool | None) -> LoadEstimate:
             noise_density=load.numbers("noise_density", (6,)),
             noise_calibrated=bool(load.value("noise_calibrated", object)),
             variance_inflation=load.number("misfit"),
+            **_read_nuisances(load),
         )
+    covariance = load.covariance("covariance", 10)
+    has_both = "repeatability_covariance" in load.content
     return LoadEstimate(
         stamp=load.value("last_stamp", int),
         mode=Mode(_read_choice(load, "mode", Mode)),
         names=PARAMETER_NAMES,
         values=load.numbers("parameters", (10,)),
-        covariance=load.covariance("covariance", 10),
+        covariance=covariance,
+        repeatability=load.covariance("repeatability_covariance", 10) if has_both else covariance,
         states=_read_states(load, 10),
         findings=tuple(Finding(**finding) for finding in load.value("findings", list)),
         rows=load.value("rows", int),
@@ -201,6 +207,24 @@ def _read_load(load: Section, tool: Tool | None) -> LoadEstimate:
         tool=tool,
         sensor=sensor,
     )
+
+
+def _read_nuisances(load: Section) -> dict[str, FloatArray]:
+    """What is systematically wrong with the sensor, in one vector; nothing in files from before it was estimated."""
+    if "systematic" not in load.content:
+        return {}
+    systematic = load.section("systematic")
+    parts = {"nuisances": "", "nuisance_deviations": "_deviation"}
+    return {
+        name: np.concatenate(
+            (
+                [systematic.number("delay" + ending)],
+                systematic.numbers("tilt" + ending, (2,)),
+                systematic.numbers("gains" + ending, (6, 6)).ravel(),
+            )
+        )
+        for name, ending in parts.items()
+    }
 
 
 def _read_tool(tool: Section) -> Tool:

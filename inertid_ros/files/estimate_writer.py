@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from inertid_ros.core.equations.model import LinkModel
-from inertid_ros.core.estimation.estimate import Estimate, Fit, LinksEstimate, LoadEstimate
+from inertid_ros.core.estimation.estimate import Estimate, Fit, LinksEstimate, LoadEstimate, WristSensor
 from inertid_ros.core.estimation.full_set import complete_by_ridge
 from inertid_ros.core.records import FloatArray, Name
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
@@ -64,6 +64,8 @@ def list_load(estimate: LoadEstimate, settings: Settings) -> dict[str, Any]:
         "deviations": estimate.deviations,
         "states": estimate.states,
         "covariance": estimate.covariance,
+        "repeatability": estimate.repeatable_deviations,
+        "repeatability_covariance": estimate.repeatability,
         "feasible": estimate.feasible,
     }
     if sensor is not None:
@@ -74,7 +76,19 @@ def list_load(estimate: LoadEstimate, settings: Settings) -> dict[str, Any]:
             "noise_density": sensor.noise_density,
             "noise_calibrated": sensor.noise_calibrated,
         }
+        found |= {} if sensor.nuisances is None else {"systematic": _list_nuisances(sensor)}
     return found | _list_state(estimate)
+
+
+def _list_nuisances(sensor: WristSensor) -> dict[str, Any]:
+    """What is systematically wrong: delay [s], tilt about two horizontal axes [rad], gains and cross-talk."""
+    parts = (("", sensor.nuisances), ("_deviation", sensor.nuisance_deviations))
+    return {
+        name + ending: value
+        for ending, numbers in parts
+        if numbers is not None
+        for name, value in (("delay", numbers[0]), ("tilt", numbers[1:3]), ("gains", numbers[3:].reshape(6, 6)))
+    }
 
 
 def list_tool(tool: Tool) -> dict[str, Any]:

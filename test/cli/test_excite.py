@@ -67,7 +67,20 @@ def test_excite_starts_from_an_estimate(tmp_path: Path, capsys: pytest.CaptureFi
     covariance = np.diag(np.full(10, 1e-6))
     states = (ParameterState.KNOWN,) * 10
     load = LoadEstimate(
-        2, Mode.TRACKING, PARAMETER_NAMES, BAR, covariance, states, (), 3, None, "ft_sensor", BAR, None, None
+        2,
+        Mode.TRACKING,
+        PARAMETER_NAMES,
+        BAR,
+        covariance,
+        covariance,
+        states,
+        (),
+        3,
+        None,
+        "ft_sensor",
+        BAR,
+        None,
+        None,
     )
     write_estimate(
         estimate, list_live(Settings(), Provenance(urdf_sha256="0" * 64, first_stamp=1, last_stamp=2), load=load)

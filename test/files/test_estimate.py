@@ -60,6 +60,8 @@ SENSOR = WristSensor(
     noise_density=GENERATOR.uniform(0.0, 1.0, 6),
     noise_calibrated=True,
     variance_inflation=1.25,
+    nuisances=GENERATOR.normal(0.0, 0.01, 39),
+    nuisance_deviations=GENERATOR.uniform(0.0, 0.01, 39),
 )
 LOAD = LoadEstimate(
     stamp=PROVENANCE.last_stamp,
@@ -67,6 +69,7 @@ LOAD = LoadEstimate(
     names=PARAMETER_NAMES,
     values=PHI,
     covariance=COVARIANCE,
+    repeatability=0.25 * COVARIANCE,
     states=(ParameterState.KNOWN,) * 9 + (ParameterState.UNCERTAIN,),
     findings=(Finding("warning", "something", "in words"),),
     rows=321,

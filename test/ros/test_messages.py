@@ -46,6 +46,7 @@ def make_estimate(**changes: Any) -> LoadEstimate:
         names=PARAMETER_NAMES,
         values=PHI,
         covariance=np.diag(STANDARD**2),
+        repeatability=np.diag(0.25 * STANDARD**2),
         states=(KNOWN,) * 10,
         findings=(),
         rows=100,

@@ -3,10 +3,10 @@
 Every equation is y = d/dt (P x) + R x with sparse P and R. A signal s is one number that changes with the motion, and
 d/dt P_s + R_s is what multiplies one or more unknowns; entries say which, in which channel and by which factor.
 
-A load in the frame of its sensor (twist [v, w], gravity g, all in its own axes) has sixteen signals:
+A load in the frame of its sensor (twist [v, w], gravity g, all in its own axes) has 22 signals:
 
     acceleration (3): P = v, R = w x v     angular acceleration (3): P = w, R = 0
-    w w^T (6), 1, gravity (3): R alone
+    w w^T (6), 1, gravity (3), its change if the base is tilted about two horizontal axes, per radian (6): R alone
 
 For an arm, a signal is the entry of one unknown in one channel. With S the screw that a channel projects on, in the
 axes of body i, D its rate of change in space carried there, V_i the body's twist and g gravity there,
@@ -44,7 +44,7 @@ from inertid_ros.core.robot.tree import (
     place_body,
 )
 
-LOAD_MOMENTA, LOAD_SIGNALS = 6, 16
+LOAD_MOMENTA, LOAD_SIGNALS = 6, 22
 """Signals of a load with a momentum, and all of them."""
 
 ROTOR, VISCOUS, COULOMB, CONSTANT = 0, 1, 2, 3
@@ -55,16 +55,17 @@ JOINTS, BODIES, BASE, SCREWED, PAIRS, INERTIAL, DRIVES, MOMENTA, SIGNALS = range
 pairs of a screw and a body, entries of inertial parameters, signals of drives, signals with a momentum, all signals."""
 
 TREE, GRAVITY, COULOMB_VELOCITY, BASE_SCREWS, MOTIONS, PLACED, SCREWS, RATES, TEN, MORE, RATE = range(9, 20)
-MOMENTUM, REST, FLOATS_END = range(20, 23)
+HORIZONTAL, MOMENTUM, REST, FLOATS_END = range(20, 24)
 """Where in the floats these begin: bodies, gravity in the root frame, the velocity below which Coulomb friction is
 proportional to it, screws of the base sensor in the root frame, motions of the root and of all bodies, a pose, screws
-and their rates of change in the axes of each body, twice ten numbers, a rate; and the signals of the newest sample."""
+and their rates of change in the axes of each body, twice ten numbers, a rate, a horizontal vector as long as gravity in
+the axes of the root and of each body (for a load); and the signals of the newest sample."""
 
-CARRIED, PAIR, PARAMETER, DRIVE, INTEGERS_END = range(23, 28)
+CARRIED, PAIR, PARAMETER, DRIVE, INTEGERS_END = range(24, 29)
 """Where in the integers these begin: whether a screw acts on a body; body, screw, first entry and the one after the
 last of each pair; which of the ten parameters each entry belongs to; kind and joint of each signal of a drive."""
 
-_HEADER = 28
+_HEADER = 29
 """Integers before the lists: sizes and places."""
 
 
@@ -123,7 +124,22 @@ def make_signal_memory(
         signals,
     )
     room = len(tree) * screws * 6
-    lengths = (tree.size, 3, 1, base_screws.size, (bodies + 1) * MOTION, POSE, room, room, 10, 10, 6, momenta, signals)
+    lengths = (
+        tree.size,
+        3,
+        1,
+        base_screws.size,
+        (bodies + 1) * MOTION,
+        POSE,
+        room,
+        room,
+        10,
+        10,
+        6,
+        3 * (bodies + 1),
+        momenta,
+        signals,
+    )
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     starts = _HEADER + np.concatenate(([0], np.cumsum([one.size for one in lists])))
     integers = np.concatenate((sizes, offsets, starts, *(one.ravel() for one in lists))).astype(np.int64)
@@ -133,9 +149,17 @@ def make_signal_memory(
         (GRAVITY, gravity),
         (COULOMB_VELOCITY, np.array([coulomb_velocity])),
         (BASE_SCREWS, base_screws),
+        (HORIZONTAL, _find_horizontal(gravity)),
     ):
         floats[integers[place] : integers[place] + np.size(values)] = np.ravel(values)
     return SignalMemory(floats, integers)
+
+
+def _find_horizontal(gravity: FloatArray) -> FloatArray:
+    """A vector (3,) across gravity and as long; zero without gravity."""
+    across = np.cross(gravity, np.eye(3)[np.argmin(np.abs(gravity))])
+    length = np.linalg.norm(across)
+    return np.asarray(across * np.linalg.norm(gravity) / length if length > 0.0 else across)
 
 
 @compiled
@@ -169,6 +193,11 @@ def move_bodies(x: FloatArray, at: IntArray, q: FloatArray, v: FloatArray, a: Fl
             move_body(x, body, pose, parent, 0.0, 0.0, is_whole, motion)
         if at[SCREWED] > 0:
             carry_screws(x, at, index)
+        else:
+            there, here = at[HORIZONTAL] + 3 * (int(x[body]) + 1), at[HORIZONTAL] + 3 * (index + 1)
+            hx, hy, hz = x[there], x[there + 1], x[there + 2]
+            for i in range(3):
+                x[here + i] = x[pose + i] * hx + x[pose + 3 + i] * hy + x[pose + 6 + i] * hz
 
 
 @compiled
@@ -199,7 +228,7 @@ def carry_screws(x: FloatArray, at: IntArray, index: int) -> None:
 
 @compiled
 def compute_load_signals(x: FloatArray, at: IntArray, is_whole: bool) -> None:
-    """The sixteen signals of a load in the frame that is the last body."""
+    """The signals of a load in the frame that is the last body."""
     motion, momentum, rest = at[MOTIONS] + MOTION * at[BODIES], at[MOMENTUM], at[REST]
     vx, vy, vz = x[motion], x[motion + 1], x[motion + 2]
     wx, wy, wz = x[motion + 3], x[motion + 4], x[motion + 5]
@@ -215,6 +244,16 @@ def compute_load_signals(x: FloatArray, at: IntArray, is_whole: bool) -> None:
     x[rest + 12] = 1.0
     for i in range(3):
         x[rest + 13 + i] = x[motion + 6 + i]
+    gx, gy, gz = x[motion + 6], x[motion + 7], x[motion + 8]
+    first = at[HORIZONTAL] + 3 * at[BODIES]
+    hx, hy, hz = x[first], x[first + 1], x[first + 2]
+    size = max(np.sqrt(gx * gx + gy * gy + gz * gz), 1e-300)
+    x[rest + 16], x[rest + 17], x[rest + 18] = hx, hy, hz
+    x[rest + 19], x[rest + 20], x[rest + 21] = (
+        (gy * hz - gz * hy) / size,
+        (gz * hx - gx * hz) / size,
+        (gx * hy - gy * hx) / size,
+    )
 
 
 @compiled

@@ -78,7 +78,9 @@ class WristSensor:
         bias_covariance: (6, 6).
         noise_density: (6,) N/sqrt(Hz) and Nm/sqrt(Hz) at standstill.
         noise_calibrated: whether the robot has stood still long enough to measure it.
-        variance_inflation: variance of the innovations over what noise explains; 1 if the model is perfect.
+        variance_inflation: variance of the residuals over what noise explains; 1 if the model is perfect.
+        nuisances, nuisance_deviations: (39,) what is systematically wrong: delay [s], tilts [rad] (2), and gains and
+            cross-talk (36), see `systematic`; None where that is not known.
     """
 
     sign: Sign | None
@@ -87,6 +89,8 @@ class WristSensor:
     noise_density: FloatArray
     noise_calibrated: bool
     variance_inflation: float
+    nuisances: FloatArray | None = None
+    nuisance_deviations: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,8 @@ class Estimate:
         mode: what the estimator does.
         names: of the U parameters.
         values: (U,).
-        covariance: (U, U).
+        covariance: (U, U), the accuracy: noise, and systematic error of sensor and mounting.
+        repeatability: (U, U), the part of it that noise causes: what repetitions on the same sensor show.
         states: (U,) whether each can be trusted.
         findings: what the data say against the configuration.
         rows: how many rows have been used; of the channel that has most.
@@ -110,6 +115,7 @@ class Estimate:
     names: tuple[str, ...]
     values: FloatArray
     covariance: FloatArray
+    repeatability: FloatArray
     states: tuple[ParameterState, ...]
     findings: tuple[Finding, ...]
     rows: int
@@ -117,8 +123,13 @@ class Estimate:
 
     @property
     def deviations(self) -> FloatArray:
-        """Standard deviations (U,)."""
+        """Standard deviations (U,): how far from the truth."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+    @property
+    def repeatable_deviations(self) -> FloatArray:
+        """Standard deviations (U,) of repetitions on the same sensor."""
+        return np.asarray(np.sqrt(np.diag(self.repeatability)))
 
     @property
     def is_finite(self) -> bool:
@@ -178,6 +189,7 @@ class Solution:
         covariance: (U, U), widened by all that noise alone does not explain.
         rows: how many rows have been used.
         fit: how well the channels are explained, where that is known.
+        repeatability: (U, U) the part of the covariance that noise alone causes; all of it if None.
     """
 
     stamp: int
@@ -186,6 +198,12 @@ class Solution:
     covariance: FloatArray
     rows: int
     fit: Fit | None
+    repeatability: FloatArray | None = None
+
+    @property
+    def repeatable(self) -> FloatArray:
+        """The part of the covariance (U, U) that noise causes."""
+        return self.covariance if self.repeatability is None else self.repeatability
 
 
 def judge_load(
@@ -196,8 +214,9 @@ def judge_load(
     sensor: WristSensor | None = None,
 ) -> LoadEstimate:
     """Make an estimate of a load from a solution for the ten parameters of all that is carried, the tool included."""
-    values, covariance = solution.values, solution.covariance
+    values, covariance, repeatability = solution.values, solution.covariance, solution.repeatable
     if tool is not None:
+        repeatability = subtract(values, repeatability, tool)[1]
         values, covariance = subtract(values, covariance, tool)
     information = np.linalg.inv(covariance)
     feasible = nearest_feasible(values, information)
@@ -213,6 +232,7 @@ def judge_load(
         names=PARAMETER_NAMES,
         values=values,
         covariance=covariance,
+        repeatability=repeatability,
         states=demote(states) if has_error(findings) else states,
         findings=tuple(findings),
         rows=solution.rows,
@@ -233,6 +253,7 @@ def judge_links(solution: Solution, model: LinkModel, findings: Sequence[Finding
         names=tuple(model.base.names[column] for column in model.base.columns),
         values=solution.values,
         covariance=solution.covariance,
+        repeatability=solution.repeatable,
         states=demote(states) if has_error(findings) else states,
         findings=tuple(findings),
         rows=solution.rows,
@@ -246,7 +267,8 @@ def combine_loads(parts: Sequence[LoadEstimate]) -> LoadEstimate:
 
     Each recording has a bias of its own, which is eliminated: with covariance C_i of the ten parameters x_i alone,
     the sum is C = (Σ C_i⁻¹)⁻¹ and x = C Σ C_i⁻¹ x_i, computed by orthogonal transformations of L_i⁻¹ [1, x_i] with
-    L_i L_iᵀ = C_i. The tool, which is the same in all, is subtracted afterwards. Findings of all recordings belong to
+    L_i L_iᵀ = C_i. C_i are the repeatabilities: what is systematic does not average out, and that of the sum is the
+    mean. The tool, which is the same in all, is subtracted afterwards. Findings of all recordings belong to
     the sum; sensor, mode and all else are those of the last recording.
     """
     last = parts[-1]
@@ -254,17 +276,22 @@ def combine_loads(parts: Sequence[LoadEstimate]) -> LoadEstimate:
         return last
     count = len(PARAMETER_NAMES)
     total = SquareRootInformation(np.full(count, np.inf))
+    systematic = np.zeros((count, count))
     for part in parts:
-        values, covariance = part.values, part.covariance
+        values, repeatability = part.values, part.repeatability
+        systematic += (part.covariance - repeatability) / len(parts)
         if part.tool is not None:
-            values, covariance = values + part.tool.phi, covariance - part.tool.covariance
-        root = cholesky(covariance, lower=True)
+            values, repeatability = values + part.tool.phi, repeatability - part.tool.covariance
+        root = cholesky(repeatability, lower=True)
         rows = solve_triangular(root, np.column_stack((np.eye(count), values)), lower=True)
         total.fold_in(np.asfortranarray(rows))
     findings = unite_findings(part.findings for part in parts)
     findings += _find_contradiction(total.squares_left, count * (len(parts) - 1))
     rows_used = sum(part.rows for part in parts)
-    solution = Solution(last.stamp, last.mode, total.solve(), total.covariance(), rows_used, last.fit)
+    repeatability = total.covariance()
+    solution = Solution(
+        last.stamp, last.mode, total.solve(), repeatability + systematic, rows_used, last.fit, repeatability
+    )
     return judge_load(solution, last.frame, findings, last.tool, last.sensor)
 
 

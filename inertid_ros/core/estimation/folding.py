@@ -324,6 +324,8 @@ def track_row(
     is_tracking: bool,
     state: FloatArray,
     whitened: FloatArray,
+    variance: FloatArray,
+    noise: FloatArray,
     motion_noise: FloatArray,
 ) -> tuple[bool, float]:
     """Compare a load's row with what is known, and fold it in if it fits and the load is tracked.
@@ -341,13 +343,14 @@ def track_row(
         limits: (4,) see GATE.
         is_tracking: whether to fold the row in.
         state: (3,) see INFLATION.
-        whitened: (6, 17) result: the row in units of its standard deviations.
+        whitened: (6, 17) result: the row in units of its standard deviations, and
+        variance: (6,) their squares.
+        noise: (6,) result: variance of the noise in this row alone.
         motion_noise: (2, 6) sums of the noise of accelerations over the variance of their rows.
 
     Returns:
         Whether the row fits, and its noise in whitened units, inflated and summed over channels.
     """
-    variance, noise = np.empty(6), np.empty(6)
     mass = weigh_row(signals, readings, motion, density, pose, interval, limits[BANDWIDTH], variance, noise)
     compared = compare_row(matrix, values, row, variance, noise, ROOM, whitened)
     inflation, amplitude = state[INFLATION], signals[12]

@@ -14,20 +14,34 @@ slowly. Each row is compared with what is expected of it before it is believed:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, UNKNOWNS, attenuate
+from inertid_ros.core.estimation.change import CERTAIN, Evidence, contradicts, weigh_change
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.folding import INFLATION, track_row
 from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.products import MOVING, PRODUCTS, RECENT, ProductSums, lay_down_products
+from inertid_ros.core.estimation.systematic import (
+    JointSolution,
+    make_precision,
+    nuisance_deviations,
+    solve_jointly,
+    update,
+)
 from inertid_ros.core.records import EventKind, FloatArray
 from inertid_ros.core.rows.rows import Row
 from inertid_ros.core.settings.settings import LoadSettings
 
 _TEST = 20
 """Rows (0.4 s) after which hypotheses are judged: filters have settled, and gravity may have turned."""
+_TIME_SCALES = 1, 4
+"""Pieces (0.5 and 2 s) in which slight changes are looked for: large ones soon, small ones as soon as noise allows."""
+_SETTLED = 12
+"""Pieces (6 s) of a load from which slight changes are looked for: by then it is known how residuals scatter."""
 _RECOVERY = 5
 """Consecutive rows (0.1 s) that the old load must explain for a contact to have ended: pushes pass through zero."""
 _LONGEST_INTERVAL = 0.15
@@ -53,11 +67,27 @@ class Decision(NamedTuple):
     message: str = ""
 
 
+class _Suspicion(NamedTuple):
+    """A slight change that must be confirmed.
+
+    Attributes:
+        dropped: pieces in which it was first seen: it began in one of them.
+        age: pieces since then.
+        evidence: what these say, if there are any.
+    """
+
+    dropped: int
+    age: int
+    evidence: Evidence | None
+
+
 class _Hypotheses:
     """Rows since something did not fit, and what may explain them."""
 
-    def __init__(self, main: SquareRootInformation, previous: SquareRootInformation | None) -> None:
+    def __init__(self, main: SquareRootInformation, previous: SquareRootInformation | None, sums: ProductSums) -> None:
         """Start from what is known of the bias, of the load, and of the load before this one, if there was one."""
+        self.sums = sums
+        self.is_slight = False
         self.load = main.copy()
         self.load.forget_first(LOAD, PRIOR_LOAD)
         self.bias = main.copy()
@@ -84,7 +114,7 @@ class _Hypotheses:
         amplitude = row.signals.item(12)
         if amplitude > 0.5:
             self.explained = self.explained + 1 if fits_main else 0
-            direction = (row.signals[:3] - row.signals[13:]) / amplitude
+            direction = (row.signals[:3] - row.signals[13:16]) / amplitude
             if self._direction is None:
                 self._direction = direction
             self._turned = max(self._turned, float(np.linalg.norm(direction - self._direction)))
@@ -119,6 +149,12 @@ class HypothesisEstimator:
         self._configured_sign = {"on_load": 1.0, "on_sensor": -1.0}.get(settings.wrench_sign, 0.0)
         self._limits = np.array([settings.gate, settings.contact_force, settings.contact_torque, noise_bandwidth])
         self._whitened = np.empty((6, UNKNOWNS + 1))
+        self._variance, self._noise = np.empty((2, 6))
+        self._products = np.zeros(PRODUCTS)
+        nuisances = nuisance_deviations(
+            settings.delay_uncertainty, settings.tilt_uncertainty, settings.gain_uncertainty, settings.cross_talk
+        )
+        self._prior = make_precision(np.concatenate((PRIOR_LOAD, PRIOR_BIAS, nuisances)))
         self.reset()
 
     def reset(self) -> None:
@@ -128,6 +164,10 @@ class HypothesisEstimator:
         self.mode = Mode.TRACKING
         self._state = np.array([1.0, 0.0, 0.0])
         self._pose = np.zeros(14)
+        self._before = np.zeros(2 * MOVING + 1)
+        self._sums = ProductSums(np.zeros(len(self._prior)), self._prior)
+        self._previous_sums: ProductSums | None = None
+        self._suspected: _Suspicion | None = None
         self._motion_noise = np.zeros((2, 6))
         self.rows = 0
         self._last_time = math.inf
@@ -141,7 +181,7 @@ class HypothesisEstimator:
         interval = self._measure_interval(time)
         self._let_bias_wander(interval)
         tested = self._hypotheses
-        fits, noise = track_row(
+        fits, total = track_row(
             self._main.matrix,
             self.values,
             row.equations,
@@ -155,13 +195,25 @@ class HypothesisEstimator:
             tested is None,
             self._state,
             self._whitened,
+            self._variance,
+            self._noise,
             self._motion_noise,
         )
+        lay_down_products(row.signals, self._before, interval, self._products)
         if tested is not None:
-            tested.take(self._whitened, noise, row, fits)
-            return self._judge(tested)
+            tested.take(self._whitened, total, row, fits)
+            is_over = tested.sums.add(self._products, row.readings, self._variance, self._noise, interval)
+            if is_over:
+                tested.sums.begin_piece(self._wander**2)
+            return self._watch(tested, is_over) if tested.is_slight else self._judge(tested)
         if fits:
             self.rows += 1
+            if self._sums.add(self._products, row.readings, self._variance, self._noise, interval):
+                self._sums.begin_piece(self._wander**2)
+                decision = self._look_for_change()
+                if self._suspected is None:
+                    update(self._sums)
+                return decision
             return _NOTHING
         self._start_testing(Mode.TESTING)
         return Decision(True)
@@ -181,6 +233,93 @@ class HypothesisEstimator:
         pulled = covariance.dot(attenuate(*self._motion_noise) * self.values)
         return np.asarray(self.variance_inflation * covariance + np.outer(pulled, pulled))
 
+    def solve(self) -> JointSolution:
+        """Load, bias, and what is systematically wrong, all that is known by now."""
+        return self.prepare_solution()()
+
+    def prepare_solution(self) -> Callable[[], JointSolution]:
+        """What gives the same in any thread, while rows go on being taken."""
+        sums, start, noise = self._sums.copy(), self.values.copy(), self._motion_noise.copy()
+        return lambda: solve_jointly(sums, start, noise)
+
+    def _look_for_change(self) -> Decision:
+        """At the end of a piece: slight changes that no single row shows, on two time scales."""
+        sums = self._sums
+        if self._suspected is not None:
+            return self._pursue(self._suspected)
+        if sums.pieces < _SETTLED:
+            return _NOTHING
+        total = sums.total
+        for pieces in _TIME_SCALES:
+            window = sums.window(pieces)
+            if weigh_change(sums, total - window, window).strongest > CERTAIN:
+                self._suspected = _Suspicion(pieces, 0, None)
+                break
+        return _NOTHING
+
+    def _pursue(self, suspected: _Suspicion) -> Decision:
+        """A change was suspected: wait until it is certain what has changed, as long as it stays the same."""
+        sums, dropped, age = self._sums, suspected.dropped, suspected.age + 1
+        since = sums.window(age)
+        before = sums.total - sums.window(age + dropped)
+        evidence = weigh_change(sums, before, since)
+        self._suspected = None
+        if evidence.strongest < CERTAIN:
+            return _NOTHING
+        if suspected.evidence is not None and contradicts(sums, suspected.evidence, sums.window(1)):
+            sums.split_off(age, dropped)
+            self._rebuild(sums)
+            self._start_testing(Mode.CONTACT)
+            assert self._hypotheses is not None
+            self._hypotheses.is_slight = True
+            return Decision(True, EventKind.CONTACT_BEGAN, _CONTACT)
+        if age > 1 and (evidence.is_distinct or age + dropped >= RECENT - 2):
+            return self._accept_slight(sums.split_off(age, dropped), evidence)
+        self._suspected = _Suspicion(dropped, age, evidence)
+        return _NOTHING
+
+    def _accept_slight(self, young: ProductSums, evidence: Evidence) -> Decision:
+        """Load or bias have changed: what came since then begins anew, what led to the suspicion is left out."""
+        if evidence.load < evidence.bias:
+            self._sums.take_over(young, PRIOR_BIAS**2)
+            self._rebuild(self._sums)
+            self._hypotheses, self.mode = None, Mode.TRACKING
+            return Decision(False, EventKind.BIAS_CHANGED, _BIAS_CHANGED)
+        self._rebuild(self._sums)
+        known = solve_jointly(self._sums, self.values)
+        young.mean, young.precision = known.forget_load(self._prior)
+        young.values = evidence.changed
+        return self._accept_load(self._make_information(young), young)
+
+    def _make_information(self, sums: ProductSums) -> SquareRootInformation:
+        """What sums say of load and bias."""
+        solution = solve_jointly(sums, self.values)
+        return SquareRootInformation.from_covariance(
+            solution.values[:UNKNOWNS], solution.covariance[:UNKNOWNS, :UNKNOWNS]
+        )
+
+    def _rebuild(self, sums: ProductSums) -> None:
+        self._main = self._make_information(sums)
+        self.values = self._main.solve()
+
+    def _watch(self, tested: _Hypotheses, is_over: bool) -> Decision:
+        """A contact so slight that single rows fit is over, or has become a load or a bias, when it stays the same."""
+        if not is_over:
+            return _NOTHING
+        suspected, self._suspected = self._suspected, None
+        age = 1
+        if suspected is not None and suspected.evidence is not None:
+            same = not contradicts(self._sums, suspected.evidence, tested.sums.window(1))
+            age = suspected.age + 1 if same else 1
+        evidence = weigh_change(self._sums, self._sums.total, tested.sums.window(age))
+        if evidence.strongest < 0.0:
+            self._hypotheses, self.mode = None, Mode.TRACKING
+            return Decision(True, EventKind.CONTACT_ENDED, "contact ended")
+        if age > 1 and (evidence.is_distinct or age >= RECENT - 2):
+            return self._accept_slight(tested.sums.split_off(age, 0), evidence)
+        self._suspected = _Suspicion(0, age, evidence)
+        return _NOTHING
+
     def _measure_interval(self, time: float) -> float:
         """Time [s] since the last row: that of a decision interval where there is none, or where time was reset."""
         since, self._last_time = time - self._last_time, time
@@ -195,6 +334,8 @@ class HypothesisEstimator:
 
     def _start_testing(self, mode: Mode) -> None:
         self.mode = mode
+        self._before[-1] = 0.0
+        self._suspected = None
         if self._mass_sign == 0.0:
             mass = float(self.values[0])
             if abs(mass) > max(_LIGHTEST, 10.0 * math.sqrt(self.covariance()[0, 0])):
@@ -203,7 +344,7 @@ class HypothesisEstimator:
         if self._previous is not None:
             previous = self._previous.copy()
             previous.diffuse_last(LOAD, self._wander * math.sqrt(self._since_change))
-        self._hypotheses = _Hypotheses(self._main, previous)
+        self._hypotheses = _Hypotheses(self._main, previous, ProductSums(self._sums.mean, self._prior))
 
     def _judge(self, tested: _Hypotheses) -> Decision:
         if tested.explained >= _RECOVERY:
@@ -213,12 +354,19 @@ class HypothesisEstimator:
         if tested.rows < _TEST:
             return _NOTHING
         if tested.previous is not None and tested.previous_fits():
-            return self._accept_load(tested.previous)
+            assert self._previous_sums is not None
+            sums = self._previous_sums.copy()
+            sums.take_over(tested.sums, self._wander**2 * self._since_change)
+            return self._accept_load(tested.previous, sums)
         if tested.load_fits() and self._is_possible(tested.load):
-            return self._accept_load(tested.load)
+            known = solve_jointly(self._sums, self.values)
+            tested.sums.inflation = tested.sums.known_inflation = self._sums.inflation
+            tested.sums.mean, tested.sums.precision = known.forget_load(self._prior)
+            return self._accept_load(tested.load, tested.sums)
         if tested.bias_fits():
+            self._sums.take_over(tested.sums, PRIOR_BIAS**2)
             self._track(tested.bias)
-            return Decision(False, EventKind.BIAS_CHANGED, "the sensor's bias has changed: it was tared, or drifts")
+            return Decision(False, EventKind.BIAS_CHANGED, _BIAS_CHANGED)
         began = self.mode is not Mode.CONTACT
         self._start_testing(Mode.CONTACT)
         return Decision(True, EventKind.CONTACT_BEGAN, _CONTACT) if began else Decision(True)
@@ -229,8 +377,9 @@ class HypothesisEstimator:
         deviation = math.sqrt(self.variance_inflation * float(candidate.covariance()[0, 0]))
         return mass > -max(_LIGHTEST, 5.0 * deviation)
 
-    def _accept_load(self, candidate: SquareRootInformation) -> Decision:
+    def _accept_load(self, candidate: SquareRootInformation, sums: ProductSums) -> Decision:
         before = abs(self.values[0])
+        self._previous_sums, self._sums = self._sums, sums
         self._previous, self._since_change = self._main, 0.0
         self._track(candidate)
         self._motion_noise = np.zeros((2, 6))
@@ -243,4 +392,5 @@ class HypothesisEstimator:
 
 
 _NOTHING = Decision(False)
+_BIAS_CHANGED = "the sensor's bias has changed: it was tared, or drifts"
 _CONTACT = "contact: the wrench is inconsistent with a rigid load"

@@ -57,6 +57,15 @@ class SquareRootInformation:
         """Take (M, n + 1) whitened rows [A, y] of equations A x = y with unit variance."""
         fold_rows(self.matrix, rows)
 
+    @classmethod
+    def from_covariance(cls, values: FloatArray, covariance: FloatArray) -> SquareRootInformation:
+        """What is known if the estimate (n,) has this covariance (n, n)."""
+        deviations = np.sqrt(np.diag(covariance))
+        same, n = cls(deviations), len(values)
+        root = np.linalg.cholesky(np.linalg.inv(covariance / np.outer(deviations, deviations))).T / deviations
+        same.matrix[:n, :n], same.matrix[:n, n] = root, root @ values
+        return same
+
     @property
     def factor(self) -> FloatArray:
         """R, upper triangular (n, n)."""

@@ -156,6 +156,38 @@ class LoadSettings:
     wrench_delay: float = setting(
         0.0, "How much later than the joint states the wrench is stamped or filtered.", "s", -0.2, 0.2
     )
+    delay_uncertainty: float = setting(
+        0.005,
+        "Standard deviation of the delay between joint states and wrench, which is estimated; 0: load.wrench_delay is "
+        "exact.",
+        "s",
+        0.0,
+        0.1,
+    )
+    tilt_uncertainty: float = setting(
+        0.009,
+        "Standard deviation of the base's tilt against gravity about each horizontal axis, which is estimated; 0: the "
+        "base is level.",
+        "rad",
+        0.0,
+        0.2,
+    )
+    gain_uncertainty: float = setting(
+        0.01,
+        "Standard deviation of the gain of each axis of the sensor (its data sheet's accuracy), which is estimated as "
+        "far as that is possible; 0: exact.",
+        "",
+        0.0,
+        0.2,
+    )
+    cross_talk: float = setting(
+        0.01,
+        "Standard deviation of what each axis of the sensor reads of each other one, which is estimated; between force "
+        "and torque by 0.1 m. 0: none.",
+        "",
+        0.0,
+        0.2,
+    )
     noise_floor_force: float = setting(
         0.002, "Smallest force noise density believed, whatever standstill shows.", "N/sqrt(Hz)", 1e-9, 100.0
     )

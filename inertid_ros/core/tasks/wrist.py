@@ -8,7 +8,7 @@ import numpy as np
 
 from inertid_ros.core.checks.wrench_convention import ConventionCheck, WrenchSign, find_contradictions
 from inertid_ros.core.diagnosis import Finding, Health
-from inertid_ros.core.equations.load import LOAD, make_load_equation
+from inertid_ros.core.equations.load import LOAD, UNKNOWNS, make_load_equation
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, Mode, Solution, WristSensor, judge_load
 from inertid_ros.core.estimation.hypothesis import Decision, HypothesisEstimator
@@ -98,26 +98,37 @@ class WristLoadTask:
 
     def _prepare(self, stamp: int, is_paused: bool, tool: Tool | None) -> Callable[[], LoadEstimate]:
         estimator, sign = self._estimator, self._sign.sign
-        covariance = estimator.covariance()
+        factor = 1.0 if sign is None else sign.factor
         waiting = Mode.WAITING if estimator.rows == 0 else estimator.mode
-        solution = Solution(
-            stamp=stamp,
-            mode=Mode.PAUSED if is_paused else waiting,
-            values=(1.0 if sign is None else sign.factor) * estimator.values[:LOAD],
-            covariance=covariance[:LOAD, :LOAD],
-            rows=estimator.rows,
-            fit=None,
-        )
-        sensor = WristSensor(
-            sign=sign,
-            bias=estimator.values[LOAD:].copy(),
-            bias_covariance=covariance[LOAD:, LOAD:],
-            noise_density=np.sqrt(self._noise[:6]),
-            noise_calibrated=bool(self._noise[CALIBRATED]),
-            variance_inflation=estimator.variance_inflation,
-        )
-        found = self._find(covariance)
-        return lambda: judge_load(solution, self.frame, found, tool, sensor)
+        mode, rows = Mode.PAUSED if is_paused else waiting, estimator.rows
+        noise_density, noise_calibrated = np.sqrt(self._noise[:6]), bool(self._noise[CALIBRATED])
+        found = self._find(estimator.covariance())
+        solve = estimator.prepare_solution()
+
+        def judge() -> LoadEstimate:
+            joint = solve()
+            solution = Solution(
+                stamp=stamp,
+                mode=mode,
+                values=factor * joint.values[:LOAD],
+                covariance=joint.covariance[:LOAD, :LOAD],
+                rows=rows,
+                fit=None,
+                repeatability=joint.repeatability[:LOAD, :LOAD],
+            )
+            sensor = WristSensor(
+                sign=sign,
+                bias=joint.values[LOAD:UNKNOWNS],
+                bias_covariance=joint.covariance[LOAD:UNKNOWNS, LOAD:UNKNOWNS],
+                noise_density=noise_density,
+                noise_calibrated=noise_calibrated,
+                variance_inflation=float(joint.inflation.mean()),
+                nuisances=joint.values[UNKNOWNS:],
+                nuisance_deviations=np.sqrt(np.diag(joint.covariance)[UNKNOWNS:]),
+            )
+            return judge_load(solution, self.frame, found, tool, sensor)
+
+        return judge
 
     def _find(self, covariance: FloatArray) -> tuple[Finding, ...]:
         found = find_contradictions(self._estimator.values, covariance, self._sign.sign, self._gravity)

@@ -18,7 +18,7 @@ GRAVITY = np.array([1.0, -2.0, -9.5])
 
 
 def compute(equation: Equation, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Momenta (6,) and rest (16,) of the sensor's frame."""
+    """Momenta (6,) and rest (22,) of the sensor's frame."""
     x, at = equation.memory.copy()
     compute_signals(x, at, q, v, np.full_like(q, np.nan), False)
     return x[at[MOMENTUM] : at[MOMENTUM] + LOAD_MOMENTA], x[at[REST] : at[REST] + LOAD_SIGNALS]
@@ -54,7 +54,10 @@ def test_signals_are_the_twist_gravity_and_products_of_the_whole_robot(seed: int
         np.testing.assert_allclose(rest[3:6], 0.0, atol=0.0)
         np.testing.assert_allclose(rest[6:12], np.outer(w, w)[np.triu_indices(3)], atol=1e-12)
         assert rest[12] == 1.0
-        np.testing.assert_allclose(rest[13:], pose.rotation.T @ GRAVITY, atol=1e-12)
+        np.testing.assert_allclose(rest[13:16], pose.rotation.T @ GRAVITY, atol=1e-12)
+        tilts = pose.rotation @ rest[16:].reshape(2, 3).T
+        np.testing.assert_allclose(tilts.T @ tilts, GRAVITY @ GRAVITY * np.eye(2), atol=1e-10)
+        np.testing.assert_allclose(GRAVITY @ tilts, 0.0, atol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(6))

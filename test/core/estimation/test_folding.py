@@ -173,6 +173,8 @@ def track(
         is_tracking,
         state,
         whitened,
+        np.empty(6),
+        np.empty(6),
         motion_noise,
     )
     return Tracked(fits, noise, matrix, values, state, whitened, motion_noise)

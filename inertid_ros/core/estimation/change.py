@@ -1,0 +1,118 @@
+"""Has the load changed, or the bias? Evidence from the last pieces of data against all before them.
+
+With x what the rows before determine (covariance C) and G the products of a window after them, the score
+u = -D^T G c of load and bias (D their derivatives, see `systematic`) has the covariance
+
+    nothing has changed:  I + J C J^T        something has, by N(0, S^2):  I + J C J^T + I S^2 I
+
+with I = D^T G D and J the same for all unknowns. The ratio of both likelihoods is the Bayes factor: it weighs how well
+a change explains the window against how much it could have explained. Residuals scatter by the inflation that was
+found before, so that a sensor that is worse than its noise at standstill raises no alarm.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import chdtrc
+
+from inertid_ros.core.equations.load import LOAD, UNKNOWNS
+from inertid_ros.core.estimation.products import ProductSums
+from inertid_ros.core.estimation.systematic import Normal, expand
+from inertid_ros.core.records import FloatArray, IntArray
+
+_CHANGE = np.concatenate(([0.3], [0.03] * 3, [0.003] * 6, [1.0] * 3, [0.05] * 3))
+"""Standard deviations [kg, kg m, kg m², N, Nm] of a change: parts that grippers take, and a sensor that is tared."""
+_SEEN = 1e-2
+"""Information, in units of a change, below which a window says nothing of a direction."""
+CERTAIN = 15.0
+"""Logarithm of the Bayes factor beyond which something has changed: 3e6 to 1, one false alarm in weeks of pieces."""
+_DISTINCT = 5.0
+"""Difference of both logarithms from which it is certain whether load or bias have changed: 150 to 1."""
+_CONSISTENT = 1e-4
+"""Probability below which the next piece contradicts a change that was suspected."""
+
+
+class Evidence(NamedTuple):
+    """What a window says.
+
+    Attributes:
+        load, bias: logarithms of the Bayes factors of a change of the load, and of the bias.
+        changed: (55,) values if the likelier of both has changed.
+        covariance: (V, V) of the free unknowns then.
+    """
+
+    load: float
+    bias: float
+    changed: FloatArray
+    covariance: FloatArray
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether it is certain which of both has changed."""
+        return abs(self.load - self.bias) > _DISTINCT
+
+    @property
+    def strongest(self) -> float:
+        """The larger logarithm."""
+        return max(self.load, self.bias)
+
+
+class _Scores(NamedTuple):
+    """Independent scores (D,) of a window, with unit variance, and how they depend on all unknowns and on a change."""
+
+    values: FloatArray
+    by_all: FloatArray
+    by_change: FloatArray
+
+
+def _find_scores(sums: ProductSums, window: FloatArray, values: FloatArray, index: IntArray) -> _Scores:
+    coefficients, derivatives = expand(values)
+    derivatives = derivatives[:, :, index]
+    weighted = (window / sums.inflation[:, None, None]) @ derivatives[:, :, :UNKNOWNS]
+    information = _CHANGE[:, None] * np.tensordot(weighted, derivatives, axes=((0, 1), (0, 1)))
+    slope = -_CHANGE * np.tensordot(weighted, coefficients, axes=((0, 1), (0, 1)))
+    sizes, directions = np.linalg.eigh(information[:, :UNKNOWNS] * _CHANGE)
+    seen = sizes > _SEEN
+    roots, directions = np.sqrt(sizes[seen]), directions[:, seen]
+    return _Scores(directions.T @ slope / roots, directions.T @ information / roots[:, None], (directions * roots).T)
+
+
+def weigh_change(sums: ProductSums, before: FloatArray, window: FloatArray) -> Evidence:
+    """Compare a window with what was before, products (6, P, P) each."""
+    normal = Normal(sums, before, sums.values, sums.inflation)
+    scores = _find_scores(sums, window, normal.values, normal.index)
+    count = len(scores.values)
+    expected = np.eye(count) + scores.by_all @ normal.covariance @ scores.by_all.T
+    nothing = _likelihood(scores.values, expected)
+    parts = (slice(0, LOAD), slice(LOAD, UNKNOWNS))
+    evidence = []
+    for part in parts:
+        effect = scores.by_change[:, part]
+        evidence.append(_likelihood(scores.values, expected + effect @ effect.T) - nothing)
+    part = parts[int(np.argmax(evidence))]
+    change = np.zeros((len(normal.index), len(normal.index)))
+    change[part, part] = np.diag(_CHANGE[part] ** 2)
+    prior = normal.covariance + change
+    across = prior @ scores.by_all.T
+    gain = np.linalg.solve(scores.by_all @ across + np.eye(count), across.T).T
+    changed = normal.values.copy()
+    changed[normal.index] += gain @ scores.values
+    return Evidence(evidence[0], evidence[1], changed, prior - gain @ across.T)
+
+
+def contradicts(sums: ProductSums, suspected: Evidence, window: FloatArray) -> bool:
+    """Whether a later window (6, P, P) is inconsistent with a change that was suspected: it grows, or has passed."""
+    index = np.flatnonzero(np.isfinite(np.diag(sums.precision)))
+    scores = _find_scores(sums, window, suspected.changed, index)
+    expected = np.eye(len(scores.values)) + scores.by_all @ suspected.covariance @ scores.by_all.T
+    distance = float(scores.values @ np.linalg.solve(expected, scores.values))
+    return bool(chdtrc(len(scores.values), distance) < _CONSISTENT)
+
+
+def _likelihood(scores: FloatArray, covariance: FloatArray) -> float:
+    factor = cho_factor(covariance, lower=True)
+    distance = scores @ cho_solve(factor, scores)
+    return float(-0.5 * distance - np.log(np.diag(factor[0])).sum())

@@ -1,0 +1,190 @@
+"""Sums of products of all that a wrench equation can contain, block by block: what `systematic` is solved from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inertid_ros.core.compiled import compiled
+from inertid_ros.core.equations.load import FEATURES
+from inertid_ros.core.records import FloatArray
+
+MOVING = FEATURES - 1
+"""Features that move: all but the constant of the bias."""
+CONSTANT, TILTED, RATES, READING, PRODUCTS = (
+    MOVING,
+    FEATURES,
+    FEATURES + 6,
+    FEATURES + 6 + MOVING,
+    FEATURES + 7 + MOVING,
+)
+"""Where in z these begin, and its length."""
+
+PIECE = 0.5
+"""Length of a piece [s]: long enough for an average, short enough to notice a change within two of them."""
+RECENT = 8
+"""Pieces that are kept apart: a change is looked for in the last two seconds, and has begun before it is found."""
+PIECES = 4
+"""Pieces in a block (2 s): four times as long as the noise of strain gauge amplifiers is correlated."""
+BLOCKS = 16
+"""Blocks that the scatter of scores is found from: half a minute, in which a bias does not drift away."""
+
+
+@compiled
+def add_products(products: FloatArray, z: FloatArray, readings: FloatArray, variance: FloatArray) -> None:
+    """Add one row to the products (6, P, P): z (P,) but for its last number, readings (6,) and their variances (6,)."""
+    size = len(z)
+    for channel in range(len(readings)):
+        z[size - 1] = readings[channel]
+        gram = products[channel]
+        for i in range(size):
+            scaled = z[i] / variance[channel]
+            if scaled != 0.0:
+                for j in range(i + 1):
+                    gram[i, j] += scaled * z[j]
+
+
+@compiled
+def lay_down_products(signals: FloatArray, before: FloatArray, interval: float, z: FloatArray) -> None:
+    """All but the reading of z (P,) from a row's signals (22,) and those of the rows before.
+
+    Rates are slopes at the end of the parabola through three rows; `before` (25,) keeps features of the last two rows,
+    and how many there were.
+    """
+    for index in range(MOVING):
+        feature = signals[index] - (signals[13 + index] if index < 3 else 0.0)
+        last, earlier = before[index], before[MOVING + index]
+        rate = 0.0
+        if before[-1] >= 2.0:
+            rate = (3.0 * feature - 4.0 * last + earlier) / (2.0 * interval)
+        elif before[-1] == 1.0:
+            rate = (feature - last) / interval
+        z[RATES + index] = rate
+        z[index] = before[index] = feature
+        before[MOVING + index] = last
+    before[-1] += 1.0
+    z[CONSTANT] = signals[12]
+    for index in range(6):
+        z[TILTED + index] = -signals[16 + index]
+
+
+@compiled
+def diffuse_products(products: FloatArray, variance: FloatArray) -> None:
+    """Let the bias of each channel wander by a variance (6,): what is known of it is worth less."""
+    size = products.shape[1]
+    line = np.empty(size)
+    for channel in range(len(variance)):
+        gram = products[channel]
+        known = gram[CONSTANT, CONSTANT]
+        if variance[channel] <= 0.0 or known <= 0.0:
+            continue
+        for i in range(size):
+            line[i] = gram[CONSTANT, i] if i <= CONSTANT else gram[i, CONSTANT]
+        scale = 1.0 / (1.0 / variance[channel] + known)
+        for i in range(size):
+            for j in range(i + 1):
+                gram[i, j] -= scale * line[i] * line[j]
+
+
+class ProductSums:
+    """Products of all rows of one load.
+
+    Attributes:
+        settled: (6, P, P) of all rows before the recent ones, lower triangles.
+        recent: (8, 6, P, P) of the last pieces, the present one first.
+        blocks: (16, 6, P, P) of the last blocks, the present one first.
+        pieces: how many are over.
+        expected: (6,) weighted squares that noise leaves of all rows.
+        mean, precision: (55,), (55, 55) what is known of load, bias and nuisances besides.
+        values: (55,) the solution at the end of the last piece, and
+        inflation: (6,) by how much residuals scatter more than noise explains, see `systematic`;
+        known_inflation: (6,) that of the load before.
+    """
+
+    def __init__(self, mean: FloatArray, precision: FloatArray) -> None:
+        """Start with no row."""
+        self.mean, self.precision = mean, precision
+        self.settled: FloatArray = np.zeros((6, PRODUCTS, PRODUCTS))
+        self.recent: FloatArray = np.zeros((RECENT, 6, PRODUCTS, PRODUCTS))
+        self.blocks: FloatArray = np.zeros((BLOCKS, 6, PRODUCTS, PRODUCTS))
+        self.pieces = 0
+        self.expected: FloatArray = np.zeros(6)
+        self.values: FloatArray = mean.copy()
+        self.inflation: FloatArray = np.ones(6)
+        self.known_inflation: FloatArray = np.ones(6)
+        self._filled = 0.0
+
+    def add(
+        self, z: FloatArray, readings: FloatArray, variance: FloatArray, noise: FloatArray, interval: float
+    ) -> bool:
+        """Add a row that counts by one variance (6,) and whose noise has another, and that stands for an interval [s].
+
+        Returns whether that completes a piece: then call `begin_piece`.
+        """
+        add_products(self.recent[0], z, readings, variance)
+        self.expected = self.expected + noise / variance
+        self._filled += interval
+        return self._filled >= PIECE
+
+    def begin_piece(self, wander: FloatArray) -> None:
+        """Put the present piece to the others; biases have wandered by a variance (6,) per second."""
+        diffuse_products(self.settled, wander * self._filled)
+        self.settled += self.recent[-1]
+        self.blocks[0] += self.recent[0]
+        self.recent = np.roll(self.recent, 1, axis=0)
+        self.recent[0] = 0.0
+        self.pieces += 1
+        self._filled = 0.0
+        if self.pieces % PIECES == 0:
+            self.blocks = np.roll(self.blocks, 1, axis=0)
+            self.blocks[0] = 0.0
+
+    @property
+    def total(self) -> FloatArray:
+        """Of all rows (6, P, P), complete symmetric matrices."""
+        return complete(self.settled + self.recent.sum(axis=0))
+
+    @property
+    def full_blocks(self) -> FloatArray:
+        """(B, 6, P, P) of the last blocks that are over."""
+        return complete(self.blocks[1 : 1 + min(self.pieces // PIECES, BLOCKS - 1)])
+
+    def window(self, pieces: int) -> FloatArray:
+        """Of the last pieces that are over (6, P, P)."""
+        return complete(self.recent[1 : 1 + pieces].sum(axis=0))
+
+    def copy(self) -> ProductSums:
+        """An independent copy."""
+        same = ProductSums(self.mean, self.precision)
+        same.settled, same.recent, same.blocks = self.settled.copy(), self.recent.copy(), self.blocks.copy()
+        same.pieces, same._filled = self.pieces, self._filled
+        same.values, same.expected = self.values, self.expected
+        same.inflation, same.known_inflation = self.inflation, self.known_inflation
+        return same
+
+    def take_over(self, other: ProductSums, bias_variance: FloatArray) -> None:
+        """Add the rows of another sum, after the bias has changed by a variance (6,)."""
+        self.settled += self.recent.sum(axis=0)
+        diffuse_products(self.settled, bias_variance)
+        self.settled += other.settled
+        self.recent, self.blocks, self.pieces, self._filled = other.recent, other.blocks, other.pieces, other._filled
+        self.expected = self.expected + other.expected
+
+    def split_off(self, pieces: int, dropped: int) -> ProductSums:
+        """Take the present piece and the last ones away, and forget some before them; returns sums of the former."""
+        young = ProductSums(self.mean, self.precision)
+        count = 1 + pieces
+        young.recent[:count] = self.recent[:count]
+        young.blocks[0] = self.recent[1:count].sum(axis=0)
+        young.pieces, young._filled = pieces, self._filled
+        young.inflation = young.known_inflation = self.inflation
+        share = pieces / max(self.pieces, 1)
+        young.expected, self.expected = share * self.expected, (1.0 - share) * self.expected
+        self.settled += self.recent[count + dropped :].sum(axis=0)
+        self.recent[:], self.blocks[:2] = 0.0, 0.0
+        self._filled = 0.0
+        return young
+
+
+def complete(lower: FloatArray) -> FloatArray:
+    """Symmetric matrices from their lower triangles."""
+    return np.asarray(np.tril(lower) + np.swapaxes(np.tril(lower, -1), -1, -2))

@@ -1,0 +1,206 @@
+"""A load together with what is systematically wrong with its sensor, its clock and its mounting.
+
+The wrench that a sensor publishes at time t is, to first order in what is wrong,
+
+    y_i(t) = sum_j (delta_ij + gain_ij) w_j(t - delay; gravity tilted) + bias_i
+
+with w = T(features) phi linear in thirteen features of the motion (see `equations.load`). None of this averages out,
+and some of it cannot be told from the load at all (a gain common to all axes is a mass), so delay, tilt, gains and
+cross-talk are unknowns with prior standard deviations of their own, estimated jointly.
+
+The equation is bilinear in load and nuisance. Linearising row by row would freeze what was not yet known of the load
+into the past; instead each channel keeps the weighted products of everything that its equation can contain,
+
+    z = [features (12), 1, features with gravity tilted about both axes (6), rates of the features (12), y_i]
+
+summed over rows: G_i = sum w_i z z^T. For any load and nuisance the weighted squares of residuals are
+c_i^T G_i c_i, where c_i are the products of load and nuisance that multiply z, exactly as if all rows had been kept.
+
+Blocks of two seconds are kept apart. G_i c_i of one block are its scores: their squares, over what the noise measured
+at standstill lets expect, show how much more noise there is at the frequencies of the motion (correlated noise, drift,
+vibration, all that the model misses), and by so much the rows' variances are enlarged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky
+
+from inertid_ros.core.equations.load import FEATURES, LOAD, REGRESSORS
+from inertid_ros.core.estimation.products import CONSTANT, MOVING, PRODUCTS, RATES, READING, TILTED, ProductSums
+from inertid_ros.core.records import FloatArray
+
+BIAS, DELAY, TILT, GAIN, NUISANCES = LOAD, LOAD + 6, LOAD + 7, LOAD + 9, LOAD + 45
+"""Where among the unknowns of the joint solution these begin, and how many there are."""
+
+_STEPS = 4
+"""Gauss-Newton steps from a load alone: nuisances are per cents, so that each step gains two digits."""
+_FEWEST_BLOCKS = 3
+"""Blocks that are needed to find how scores scatter; with two, one solution explains both."""
+LEVER = 0.1
+"""Distance [m] by which cross-talk between force and torque is compared: the size of a sensor and its flange."""
+
+
+@dataclass(frozen=True, slots=True)
+class JointSolution:
+    """Load, bias and nuisances.
+
+    Attributes:
+        values: (55,) [phi (10), bias (6), delay, tilts (2), gains and cross-talk (36, row by row)].
+        covariance: (55, 55) of all, systematic error included.
+        repeatability: (55, 55) the part of it that noise alone causes: what a repetition on the same sensor would show.
+        inflation: (6,) by how much more the residuals of each channel scatter than noise at standstill explains.
+    """
+
+    values: FloatArray
+    covariance: FloatArray
+    repeatability: FloatArray
+    inflation: FloatArray
+
+    def forget_load(self, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean (55,) and precision (55, 55) for the next load: bias and nuisances are those of the same sensor."""
+        mean, precision = self.values.copy(), prior.copy()
+        mean[:LOAD] = 0.0
+        free = np.flatnonzero(np.isfinite(np.diag(prior)))[LOAD:]
+        part = np.ix_(free, free)
+        precision[part] = np.linalg.inv(self.covariance[part])
+        return mean, precision
+
+
+def nuisance_deviations(delay: float, tilt: float, gain: float, cross_talk: float) -> FloatArray:
+    """Prior standard deviations (39,) from those of delay [s], tilt [rad], gain and cross-talk."""
+    levers = np.repeat([1.0, LEVER], 3)
+    gains = cross_talk * np.outer(levers, 1.0 / levers)
+    np.fill_diagonal(gains, gain)
+    return np.concatenate(([delay], [tilt] * 2, gains.ravel()))
+
+
+def make_precision(deviations: FloatArray) -> FloatArray:
+    """Inverse of a diagonal prior covariance (55, 55); what has no deviation is fixed, and its precision infinite."""
+    with np.errstate(divide="ignore"):
+        return np.diag(1.0 / deviations**2)
+
+
+_LOAD_PART = REGRESSORS[:MOVING, :, :LOAD]
+"""(12, 6, 10): what each moving feature adds to the regressor of phi."""
+
+
+def expand(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Coefficients (6, P) of z in each channel's residual, -1 for the reading, and their derivatives (6, P, 55)."""
+    phi, delay, tilt = values[:LOAD], values[DELAY], values[TILT:GAIN]
+    mixing = np.eye(6) + values[GAIN:].reshape(6, 6)
+    pure = _LOAD_PART @ phi
+    effect, by_phi = mixing @ pure.T, np.tensordot(mixing, _LOAD_PART, axes=(1, 1))
+    coefficients, derivatives = np.zeros((6, PRODUCTS)), np.zeros((6, PRODUCTS, NUISANCES))
+    channels = np.arange(6)
+    coefficients[:, CONSTANT], coefficients[:, READING] = values[BIAS:DELAY], -1.0
+    derivatives[channels, CONSTANT, BIAS + channels] = 1.0
+    parts: tuple[tuple[int, int, float, int | None], ...] = (
+        (0, MOVING, 1.0, None),
+        (RATES, MOVING, -delay, DELAY),
+        (TILTED, 3, tilt[0], TILT),
+        (TILTED + 3, 3, tilt[1], TILT + 1),
+    )
+    for first, count, factor, unknown in parts:
+        part = slice(first, first + count)
+        coefficients[:, part], derivatives[:, part, :LOAD] = factor * effect[:, :count], factor * by_phi[:, :count]
+        if unknown is not None:
+            derivatives[:, part, unknown] = (-1.0 if unknown == DELAY else 1.0) * effect[:, :count]
+        for channel in channels:
+            gains = GAIN + 6 * channel
+            derivatives[channel, part, gains : gains + 6] = factor * pure[:count]
+    return coefficients, derivatives
+
+
+def find_inflation(sums: ProductSums, values: FloatArray) -> FloatArray:
+    """By how much more noise (6,) there is than at standstill, from the scores of blocks.
+
+    The score of a feature f in a block, sum w f r, has the variance sum w f^2 if rows are worth their variances. A
+    solution makes the scores of all blocks together vanish, which costs one block. Channels of one kind have noise of
+    one kind: each counts half for itself and half for all three. Before there are enough blocks, it is what all
+    residuals together say, high frequencies included, and at least what was known before.
+    """
+    blocks = sums.full_blocks
+    coefficients, _ = expand(values)
+    if len(blocks) < _FEWEST_BLOCKS:
+        squares = np.einsum("ip,ipq,iq->i", coefficients, sums.total, coefficients)
+        return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
+    scores = np.einsum("bipq,iq->bip", blocks[:, :, :FEATURES], coefficients)
+    expected = np.einsum("bipp->ip", blocks)[:, :FEATURES]
+    used = expected > 0.0
+    ratios = np.where(used, (scores**2).sum(axis=0) / np.where(used, expected, 1.0), 0.0)
+    ratio = ratios.sum(axis=1) / np.maximum(used.sum(axis=1), 1) * len(blocks) / (len(blocks) - 1)
+    pooled = np.repeat(ratio.reshape(2, 3).mean(axis=1), 3)
+    return np.asarray(np.maximum(1.0, 0.5 * (ratio + pooled)))
+
+
+class Normal:
+    """The normal equations of a step from some values: data and prior, for the unknowns that are free.
+
+    Attributes:
+        index: (V,) the free unknowns.
+        data: (V, V) information of the rows.
+        covariance: (V, V) of the free unknowns.
+        values: (55,) after the step.
+    """
+
+    def __init__(self, sums: ProductSums, grams: FloatArray, values: FloatArray, inflation: FloatArray) -> None:
+        """Set up and solve for products (6, P, P) with the prior of the sums."""
+        self.index = np.flatnonzero(np.isfinite(np.diag(sums.precision)))
+        known = sums.precision[np.ix_(self.index, self.index)]
+        coefficients, derivatives = expand(values)
+        derivatives = derivatives[:, :, self.index]
+        weighted = (grams / inflation[:, None, None]) @ derivatives
+        self.data = np.tensordot(derivatives, weighted, axes=((0, 1), (0, 1)))
+        slope = np.tensordot(weighted, coefficients, axes=((0, 1), (0, 1)))
+        slope += known @ (values - sums.mean)[self.index]
+        scale = 1.0 / np.sqrt(np.diag(known))
+        root = cholesky((self.data + known) * np.outer(scale, scale), lower=True)
+        self.covariance = cho_solve((root, True), np.diag(scale)) * scale[:, None]
+        self.values = values.copy()
+        self.values[self.index] -= scale * cho_solve((root, True), scale * slope)
+
+    def spread(self, matrix: FloatArray) -> FloatArray:
+        """A matrix (V, V) of the free unknowns as one of all (55, 55)."""
+        whole = np.zeros((len(self.values), len(self.values)))
+        whole[np.ix_(self.index, self.index)] = matrix
+        return whole
+
+
+def update(sums: ProductSums) -> None:
+    """Take one step from the last solution, and find the inflation anew: at the end of each piece."""
+    sums.values = Normal(sums, sums.total, sums.values, sums.inflation).values
+    sums.inflation = find_inflation(sums, sums.values)
+
+
+def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray | None = None) -> JointSolution:
+    """Load, bias and nuisances that explain all rows best.
+
+    Args:
+        sums: the rows.
+        start: (16,) load and bias to start from while no piece is over.
+        motion_noise: (2, 6) variances of the linear and angular acceleration, all axes together, over those of the rows
+            of each channel, summed over rows. That much of the products N carries no knowledge, and pulls the solution
+            by P D^T N c (errors in variables), which is added to the covariance as a square. Up to two thirds of the
+            noise is taken to be in one axis.
+    """
+    grams, values = sums.total, sums.values
+    steps = 1
+    if sums.pieces < _STEPS:
+        values, steps = sums.mean.copy(), _STEPS
+        values[: len(start)] = start
+    inflation = sums.inflation
+    for _ in range(steps):
+        values = Normal(sums, grams, values, inflation).values
+        inflation = inflation if sums.pieces >= _STEPS else find_inflation(sums, values)
+    normal = Normal(sums, grams, values, inflation)
+    covariance = normal.spread(normal.covariance)
+    repeatability = normal.spread(normal.covariance @ normal.data @ normal.covariance)
+    if motion_noise is not None:
+        coefficients, derivatives = expand(normal.values)
+        noise = np.repeat(motion_noise, 3, axis=0).T / (1.5 * inflation[:, None])
+        pulled = covariance @ np.einsum("ifu,if->u", derivatives[:, :6], noise * coefficients[:, :6])
+        covariance, repeatability = (matrix + np.outer(pulled, pulled) for matrix in (covariance, repeatability))
+    return JointSolution(normal.values, covariance, repeatability, inflation)

@@ -1,0 +1,133 @@
+"""The joint solution against rows that are kept, numerical derivatives, and linear least squares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, REGRESSORS, UNKNOWNS
+from inertid_ros.core.estimation.products import MOVING, PRODUCTS, RATES, READING, TILTED, ProductSums
+from inertid_ros.core.estimation.systematic import (
+    DELAY,
+    GAIN,
+    NUISANCES,
+    TILT,
+    expand,
+    find_inflation,
+    make_precision,
+    nuisance_deviations,
+    solve_jointly,
+    update,
+)
+from inertid_ros.core.records import FloatArray
+
+PHI = np.array([2.0, 0.05, -0.04, 0.2, 0.05, 0.002, -0.003, 0.04, 0.001, 0.02])
+BIAS = np.array([3.0, -2.0, 1.0, 0.1, -0.2, 0.05])
+
+
+def make_rows(seed: int, rows: int) -> FloatArray:
+    """z (N, P) of a smooth random motion, without readings."""
+    random = np.random.default_rng(seed)
+    times = np.arange(rows) * 0.02
+    z = np.zeros((rows, PRODUCTS))
+    rates, phases = random.uniform(0.5, 3.0, (3, MOVING)), random.uniform(0.0, 6.0, (3, MOVING))
+    sizes = np.repeat([4.0, 2.0, 1.0], (3, 3, 6)) * random.uniform(0.5, 1.0, (3, MOVING))
+    for rate, phase, size in zip(rates, phases, sizes, strict=True):
+        z[:, :MOVING] += size * np.sin(np.outer(times, rate) + phase)
+        z[:, RATES:READING] += size * rate * np.cos(np.outer(times, rate) + phase)
+    z[:, MOVING] = 1.0
+    z[:, TILTED:RATES] = 9.8 * np.sin(np.outer(times, random.uniform(0.5, 2.0, 6)))
+    return z
+
+
+def measure(z: FloatArray, values: FloatArray) -> FloatArray:
+    """Wrenches (N, 6) by the words of the model: features late and tilted, regressor, then gains and bias."""
+    features = z[:, : MOVING + 1].copy()
+    features[:, :MOVING] -= values[DELAY] * z[:, RATES:READING]
+    for axis in range(2):
+        features[:, :3] += values[TILT + axis] * z[:, TILTED + 3 * axis : TILTED + 3 * axis + 3]
+    wrench = np.einsum("nf,fcu,u->nc", features[:, :MOVING], REGRESSORS[:MOVING, :, :LOAD], values[:LOAD])
+    return np.asarray(wrench @ (np.eye(6) + values[GAIN:].reshape(6, 6)).T + values[LOAD:DELAY])
+
+
+def make_sums(z: FloatArray, readings: FloatArray, deviations: FloatArray, noise: FloatArray) -> ProductSums:
+    prior = np.concatenate((PRIOR_LOAD, PRIOR_BIAS, deviations))
+    sums = ProductSums(np.zeros(NUISANCES), make_precision(prior))
+    for one, reading in zip(z, readings, strict=True):
+        if sums.add(one.copy(), reading, noise**2, noise**2, 0.02):
+            sums.begin_piece(np.zeros(6))
+            update(sums)
+    return sums
+
+
+def draw_values(seed: int, scale: float) -> FloatArray:
+    random = np.random.default_rng(seed)
+    return np.concatenate((PHI, BIAS, scale * nuisance_deviations(0.004, 0.008, 0.01, 0.01) * random.normal(size=39)))
+
+
+def test_coefficients_are_those_of_the_model_and_derivatives_are_their_differences() -> None:
+    values = draw_values(1, 1.0)
+    z = make_rows(1, 50)
+    coefficients, derivatives = expand(values)
+    z[:, READING] = 0.0
+    second_order = 1e-3
+    np.testing.assert_allclose(z @ coefficients.T, measure(z, values), atol=second_order)
+    for unknown in range(NUISANCES):
+        step = np.zeros(NUISANCES)
+        step[unknown] = 1e-6
+        difference = (expand(values + step)[0] - expand(values - step)[0]) / 2e-6
+        np.testing.assert_allclose(derivatives[:, :, unknown], difference, atol=1e-8)
+
+
+def test_without_nuisances_it_is_weighted_least_squares() -> None:
+    z, noise = make_rows(2, 400), np.repeat([0.5, 0.03], 3)
+    random = np.random.default_rng(2)
+    readings = measure(z, draw_values(2, 0.0)) + noise * random.normal(size=(400, 6))
+    sums = make_sums(z, readings, np.zeros(39), noise)
+    sums.inflation = np.ones(6)
+    solution = solve_jointly(sums, np.zeros(UNKNOWNS))
+    regressor = np.einsum("nf,fcu->ncu", z[:, : MOVING + 1], REGRESSORS) / noise[:, None]
+    information = np.einsum("ncu,ncv->uv", regressor, regressor) + np.diag(1.0 / np.append(PRIOR_LOAD, PRIOR_BIAS) ** 2)
+    expected = np.linalg.solve(information, np.einsum("ncu,nc->u", regressor, readings / noise))
+    np.testing.assert_allclose(solution.values[:UNKNOWNS], expected, rtol=1e-6, atol=1e-9)
+    covariance = np.linalg.inv(information)
+    np.testing.assert_allclose(solution.covariance[:UNKNOWNS, :UNKNOWNS], covariance, rtol=1e-6, atol=1e-15)
+    deviations = np.sqrt(np.diag(solution.repeatability)[:UNKNOWNS])
+    np.testing.assert_allclose(deviations, np.sqrt(np.diag(covariance)), rtol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_load_and_nuisances_are_found_within_their_intervals(seed: int) -> None:
+    values, z = draw_values(seed, 1.0), make_rows(seed, 800)
+    noise = np.repeat([0.3, 0.02], 3)
+    readings = measure(z, values) + noise * np.random.default_rng(seed).normal(size=(800, 6))
+    sums = make_sums(z, readings, nuisance_deviations(0.004, 0.008, 0.01, 0.01), noise)
+    solution = solve_jointly(sums, np.zeros(UNKNOWNS))
+    deviations = np.sqrt(np.diag(solution.covariance))
+    assert np.abs((solution.values - values) / deviations).max() < 4.5
+    assert abs(solution.values[DELAY] - values[DELAY]) < 1.5e-3
+    assert deviations[DELAY] < 0.8e-3
+    common = deviations[0] / values[0]
+    assert 0.004 < common < 0.02, "a gain common to all axes cannot be told from the mass"
+    excess = np.linalg.eigvalsh(solution.covariance - solution.repeatability)
+    assert excess.min() > -1e-12
+    exact = make_sums(z, readings, np.zeros(39), noise)
+    wrong = solve_jointly(exact, np.zeros(UNKNOWNS))
+    errors = [np.abs(one.values[4:LOAD] - values[4:LOAD]).max() for one in (solution, wrong)]
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_white_residuals_need_no_inflation_and_correlated_ones_do() -> None:
+    random, noise = np.random.default_rng(5), np.repeat([0.3, 0.02], 3)
+    z = make_rows(5, 1500)
+    wrench = measure(z, draw_values(5, 0.0))
+    white = random.normal(size=(1500, 6))
+    slow = np.zeros((1500, 6))
+    for index in range(1, 1500):
+        slow[index] = 0.96 * slow[index - 1] + random.normal(size=6) * np.sqrt(1.0 - 0.96**2)
+    density_ratio = (1.0 + 0.96) / (1.0 - 0.96)
+    for disturbance, expected in ((white, 1.0), (slow, density_ratio)):
+        sums = make_sums(z, wrench + noise * disturbance, np.zeros(39), noise)
+        values = solve_jointly(sums, np.zeros(UNKNOWNS)).values
+        found = find_inflation(sums, values)
+        assert 0.4 * expected < found.mean() < 1.6 * max(expected, 1.0)
