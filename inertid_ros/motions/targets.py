@@ -90,7 +90,7 @@ class LoadInformation(MotionInformation):
         """Features of the regressor (N, 13), and efforts (N, n)."""
         signals = self._equation.compute(*path)
         features = signals[:, :FEATURES]
-        features[:, :3] -= signals[:, FEATURES:]
+        features[:, :3] -= signals[:, FEATURES : FEATURES + 3]
         # The model's last joint is the sensor's, which does not move.
         coordinates = np.pad(np.stack(path, axis=1), ((0, 0), (0, 0), (0, 1)))
         return features, _compute_efforts(self._model, self._data, coordinates)[:, :-1]

@@ -1,6 +1,7 @@
 """Small recordings give the same numbers as when their results were stored, by the code at commit 1c27e6a.
 
-The payload alone was stored later: there the arm counted as exact, now its covariance makes the load uncertain.
+The payload was stored later: there the arm counted as exact, now its covariance makes the load uncertain. So was the
+load on a wrist sensor, which is now estimated together with delay, tilt, gains and cross-talk.
 """
 
 from __future__ import annotations

@@ -131,9 +131,10 @@ def test_prediction_agrees_with_what_the_estimator_states() -> None:
     """The chain on the paper's move, reset where it begins so that standing before does not count.
 
     They differ in how the filters start, in that the stated one is widened by the misfit, and in the measured density.
+    What is predicted is for a sensor without systematic error.
     """
     motion = with_rest(paper_puma_move(), before=2.0)
-    chain = make_chain()
+    chain = make_chain(delay_uncertainty=0.0, tilt_uncertainty=0.0, gain_uncertainty=0.0, cross_talk=0.0)
     simulator = simulate_puma(motion, seed=5, vibration_force=0.0, vibration_torque=0.0, encoder_resolution=0.0)
     drive(chain, simulator, 0.0, 2.0)
     chain.reset()

@@ -66,15 +66,15 @@ def test_information_matrices_add_up(bags: list[Path], tmp_path: Path) -> None:
     loads = [recorded.traces.load.estimate for recorded in outcome.recordings if recorded.traces.load is not None]
     combined = combine(outcome.recordings).load
     assert combined is not None
-    information = [np.linalg.inv(estimate.covariance) for estimate in loads]
+    information = [np.linalg.inv(estimate.repeatability) for estimate in loads]
+    systematic = sum(estimate.covariance - estimate.repeatability for estimate in loads) / len(loads)
     vector = sum(matrix @ estimate.values for matrix, estimate in zip(information, loads, strict=True))
     scale = np.sqrt(np.diag(combined.covariance))
     expected = np.linalg.inv(sum(information))
-    np.testing.assert_allclose(
-        combined.covariance / np.outer(scale, scale), expected / np.outer(scale, scale), atol=1e-6
-    )
+    for found, right in ((combined.repeatability, expected), (combined.covariance, expected + systematic)):
+        np.testing.assert_allclose(found / np.outer(scale, scale), right / np.outer(scale, scale), atol=1e-6)
     np.testing.assert_allclose(combined.values / scale, expected @ vector / scale, atol=1e-4)
     assert combined.findings == ()
     assert np.all(np.abs(combined.values - BAR) <= 5.0 * scale)
-    single = min(estimate.covariance[0, 0] for estimate in loads)
-    assert combined.covariance[0, 0] < single
+    assert combined.repeatability[0, 0] < min(estimate.repeatability[0, 0] for estimate in loads)
+    assert combined.covariance[0, 0] > 0.5 * systematic[0, 0], "what is systematic does not average out"

@@ -223,4 +223,4 @@ def test_convergence_is_shown_as_it_was_and_not_as_it_ended(bag: Path) -> None:
     at_rest = trace.convergence.times < 1.8
     assert at_rest.any()
     assert np.all(trace.convergence.deviations[at_rest, 0] > 1.0)
-    assert trace.convergence.deviations[-1, 0] < 0.01
+    assert trace.convergence.deviations[-1, 0] < 0.02, "a per cent of 1.8 kg, the sensor's gain"

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
 
-from inertid_ros.core.equations.load import FEATURES, LOAD, REGRESSORS
+from inertid_ros.core.equations.load import FEATURES, LOAD, REGRESSORS, UNKNOWNS
 from inertid_ros.core.estimation.products import CONSTANT, MOVING, PRODUCTS, RATES, READING, TILTED, ProductSums
 from inertid_ros.core.records import FloatArray
 
@@ -141,7 +141,7 @@ class Normal:
 
     Attributes:
         index: (V,) the free unknowns.
-        data: (V, V) information of the rows.
+        data: (V, V) information of the rows and of the prior of load and bias, without that of the nuisances.
         covariance: (V, V) of the free unknowns.
         values: (55,) after the step.
     """
@@ -158,6 +158,7 @@ class Normal:
         slope += known @ (values - sums.mean)[self.index]
         scale = 1.0 / np.sqrt(np.diag(known))
         root = cholesky((self.data + known) * np.outer(scale, scale), lower=True)
+        self.data[:UNKNOWNS, :UNKNOWNS] += known[:UNKNOWNS, :UNKNOWNS]
         self.covariance = cho_solve((root, True), np.diag(scale)) * scale[:, None]
         self.values = values.copy()
         self.values[self.index] -= scale * cho_solve((root, True), scale * slope)
@@ -165,7 +166,7 @@ class Normal:
     def spread(self, matrix: FloatArray) -> FloatArray:
         """A matrix (V, V) of the free unknowns as one of all (55, 55)."""
         whole = np.zeros((len(self.values), len(self.values)))
-        whole[np.ix_(self.index, self.index)] = matrix
+        whole[np.ix_(self.index, self.index)] = 0.5 * (matrix + matrix.T)
         return whole
 
 

