@@ -118,7 +118,7 @@ class EffortStreams:
             known = (line.stamps[[0, -1]] - line.integers[ORIGIN]) * 1e-9
             readings, widths = np.empty((len(times), 1 + 2 * self._n)), np.zeros(len(times))
             readings[:, 0] = np.clip(times, *known)
-            interpolate(line.integers, line.states, np.arange(1, 1 + 2 * self._n), readings, widths)
+            interpolate(line.integers, line.states, np.arange(1, 1 + 2 * self._n), readings, widths, 0)
             near = (widths <= MAX_GAP) & (readings[:, 0] == times)
             for joint in joints:
                 good = near & (readings[:, 1 + self._n + joint] == 0.0)

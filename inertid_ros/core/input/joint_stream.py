@@ -1,8 +1,18 @@
 """Joint states of one publisher: unwrapped, with velocities, ready to be read at any time in between; compiled.
 
-Velocities are the measured ones, or, where there are none or they contradict the positions, the slope at the middle of
-the parabola through three positions on their true stamps, which is one sample late. Whether they contradict is judged
-in chunks of samples, by comparing their integral with the change of position.
+Without measured velocities, or where they contradict the positions, the velocity is the slope at the middle of the
+parabola through three positions on their true stamps, which is one sample late. Whether they contradict is judged in
+chunks of samples, by comparing their integral with the change of position.
+
+Measured velocities v are fused with the positions q, of whose velocity they are a redundant measurement (Atkeson's
+thesis, chapter 5). White noise of v has a flat spectrum, that of q one that grows with frequency; they cross at
+w = sigma_v / sigma_q, and with F = w / (s + w)
+
+    F dq/dt + (1 - F) v = g - F g,    g = w q + v
+
+takes each where it is better. Both deviations follow from the difference d = (v_k + v_(k-1)) / 2 - (q_k - q_(k-1)) / h:
+with C_0 and C_1 the mean of d² and of the product of successive d, sigma_v² = C_0 + 2 C_1 and
+sigma_q² = h² (C_0 - 2 C_1) / 4. A velocity that lags behind shows up as sigma_v, and counts for less.
 """
 
 from __future__ import annotations
@@ -47,9 +57,24 @@ JUDGED = 0.1
 TOLERANCE = 0.4
 """Part by which the integral of velocities may miss the change of position; a wrong unit or order misses by more."""
 
+EXACT = 1e-3
+"""Part of the velocities' root mean square below which differences from the positions do not matter: Tustin's rule
+makes as much of fast motions."""
+FASTEST = 1.0
+"""Crossing frequency, times the step, above which positions alone would do: the filter must not ring."""
+SURE = 0.02
+"""Smallest part of C_0 that counts as noise of the positions: the estimate of a thousand samples is no better."""
+MEMORY = 2000
+"""Samples over which these means are taken: enough to know them to a few per cent, and noise changes with the motion."""
+
 POSITION, IS_ANGLE, PRODUCT, POWER, BEFORE, LATEST = range(6)
 """What is remembered of each joint: its last position without jumps, whether it may jump by 2 pi, the sums of
-`contradicts`, and the last two positions without a velocity."""
+`contradicts`, the last two positions without a velocity;"""
+VELOCITY, INTEGRAL, DIFFERENCE, SQUARES, SUCCESSIVE, SPEEDS, CROSSING, FILTERED = range(6, 14)
+"""the last measured velocity, its integral in this chunk (NaN after a gap), d, sums of d², of products of successive d,
+and of v², w [rad/s] and F g."""
+REMEMBERED = 14
+"""How many numbers of each joint these are."""
 
 
 @compiled
@@ -68,7 +93,7 @@ def take_states(
     Args:
         line: integers of the time line.
         states: (M, 2 n) its positions and velocities.
-        joints: (6, n) see POSITION.
+        joints: (14, n) see POSITION.
         taken: (n,) the columns of the message.
         stamps: (N,) nanoseconds.
         positions: (N, C) of the message.
@@ -100,15 +125,61 @@ def take_states(
             append_slope(line, states, joints, stamps[k])
             continue
         row = line[STOP]
+        step = (stamps[k] - line[NEWEST]) * 1e-9 if row > line[START] and line[RAW] == 0 else np.inf
         for c in range(n):
             states[row, c] = joints[POSITION, c]
-            states[row, n + c] = velocities[k, taken[c]]
+            if line[SEEN] == 1:
+                joints[INTEGRAL, c] = -0.5 * step * (joints[VELOCITY, c] + velocities[k, taken[c]])
+            states[row, n + c] = fuse(joints, c, velocities[k, taken[c]], states[row - 1, c], step)
         line[STAMPS + row] = line[NEWEST] = stamps[k]
         line[STOP], line[RAW] = row + 1, 0
+        if line[SEEN] == 0:
+            find_crossings(joints, step)
         if line[SEEN] == 0 and contradicts(line, states, joints):
             line[UNTRUSTED], line[FOUND] = 1, CONTRADICTED
             return k + 1
     return -1
+
+
+@compiled
+def fuse(joints: FloatArray, c: int, velocity: float, last_position: float, step: float) -> float:
+    """The velocity of a joint from measured position and velocity, a step [s] after the last ones (inf: none)."""
+    position, crossing, last_velocity = joints[POSITION, c], joints[CROSSING, c], joints[VELOCITY, c]
+    joints[VELOCITY, c] = velocity
+    if not step <= MAX_GAP:
+        joints[INTEGRAL, c], joints[DIFFERENCE, c], joints[FILTERED, c] = np.nan, 0.0, crossing * position
+        return velocity
+    mean = 0.5 * (velocity + last_velocity)
+    difference = mean - (position - last_position) / step
+    joints[INTEGRAL, c] += step * mean
+    joints[SQUARES, c] += difference * difference
+    joints[SUCCESSIVE, c] += difference * joints[DIFFERENCE, c]
+    joints[SPEEDS, c] += velocity * velocity
+    joints[DIFFERENCE, c] = difference
+    if crossing == 0.0:
+        return velocity
+    gain = crossing * step / (2.0 + crossing * step)
+    both = crossing * (position + last_position) + 2.0 * mean
+    joints[FILTERED, c] = (1.0 - 2.0 * gain) * joints[FILTERED, c] + gain * both
+    return float(crossing * position + velocity - joints[FILTERED, c])
+
+
+@compiled
+def find_crossings(joints: FloatArray, step: float) -> None:
+    """Find the crossing frequency of each joint anew, without a jump of the velocity; at the end of a chunk."""
+    for c in range(joints.shape[1]):
+        squares, successive = joints[SQUARES, c], joints[SUCCESSIVE, c]
+        crossing = 0.0
+        if squares > EXACT**2 * joints[SPEEDS, c] and step <= MAX_GAP:
+            of_velocity = max(squares + 2.0 * successive, 0.0)
+            of_position = max(squares - 2.0 * successive, SURE * squares) / 4.0
+            crossing = min(np.sqrt(of_velocity / of_position), FASTEST) / step
+        position, velocity = joints[POSITION, c], joints[VELOCITY, c]
+        fused = joints[CROSSING, c] * position + velocity - joints[FILTERED, c]
+        joints[FILTERED, c] = crossing * position + velocity - (fused if joints[CROSSING, c] > 0.0 else velocity)
+        joints[CROSSING, c] = crossing
+        for kind in (SQUARES, SUCCESSIVE, SPEEDS):
+            joints[kind, c] *= 1.0 - CHUNK / MEMORY
 
 
 @compiled
@@ -145,22 +216,17 @@ def contradicts(line: IntArray, states: FloatArray, joints: FloatArray) -> bool:
     """Whether the velocities of the last chunk, with those before, are no velocities of the positions.
 
     Of each joint the product of its change of position with the integral of its velocity, and the square of the change,
-    are added up over the chunks; changes that are too small say nothing.
+    are added up over the chunks; changes that are too small say nothing, nor does a chunk with a gap.
     """
-    n, stop, origin = joints.shape[1], line[STOP], line[ORIGIN]
+    n, stop = joints.shape[1], line[STOP]
     start = max(line[START], stop - CHUNK)
     if stop - start < 3:
         return False
     is_wrong = False
     for c in range(n):
         change = states[stop - 1, c] - states[start, c]
-        if abs(change) >= MOVED:
-            integral, before = 0.0, (line[STAMPS + start] - origin) * 1e-9
-            for k in range(start + 1, stop):
-                time = (line[STAMPS + k] - origin) * 1e-9
-                integral += 0.5 * (time - before) * (states[k, n + c] + states[k - 1, n + c])
-                before = time
-            joints[PRODUCT, c] += change * integral
+        if abs(change) >= MOVED and np.isfinite(joints[INTEGRAL, c]):
+            joints[PRODUCT, c] += change * joints[INTEGRAL, c]
             joints[POWER, c] += change * change
         is_wrong |= is_judged_wrong(joints[PRODUCT, c], joints[POWER, c])
     return is_wrong
@@ -209,7 +275,7 @@ class JointStream(Timeline):
     ) -> None:
         """Make a stream for some of a total of joints, which may jump by 2 pi or not; time zero has a stamp [ns]."""
         self.columns = columns
-        self._joints = np.zeros((6, len(columns)))
+        self._joints = np.zeros((REMEMBERED, len(columns)))
         self._joints[IS_ANGLE] = is_angle
         super().__init__(2 * len(columns), "joint_states", health, origin)
         self.targets: IntArray = 1 + np.concatenate((columns, total + np.array(columns)))

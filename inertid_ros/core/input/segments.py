@@ -153,5 +153,5 @@ def synchronise(
     """
     first = 1 + len(targets)
     lay_down(reading_line, readings, first, stamps, samples, marks)
-    interpolate(line, states, targets, samples, marks[WIDTH])
+    interpolate(line, states, targets, samples, marks[WIDTH], len(targets) // 2)
     return find_cuts(reading_line, first, stamps, samples, marks)

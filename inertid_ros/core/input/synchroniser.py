@@ -199,7 +199,7 @@ class Synchroniser:
         else:
             lay_down(line, readings, self._first, stamps, samples, marks)
             for stream in streams:
-                interpolate(stream.integers, stream.states, stream.targets, samples, marks[WIDTH])
+                interpolate(stream.integers, stream.states, stream.targets, samples, marks[WIDTH], len(stream.columns))
             marked = find_cuts(line, self._first, stamps, samples, marks)
         if marked == 0:
             return [Segment(False, stamps, samples, self._columns)]

@@ -142,8 +142,12 @@ def find_after(line: IntArray, time: float) -> int:
 
 
 @compiled
-def interpolate(line: IntArray, states: FloatArray, targets: IntArray, samples: FloatArray, widths: FloatArray) -> None:
-    """Interpolate linearly at the increasing times in the first column of samples, none later than the newest.
+def interpolate(
+    line: IntArray, states: FloatArray, targets: IntArray, samples: FloatArray, widths: FloatArray, joints: int
+) -> None:
+    """Interpolate at the increasing times in the first column of samples, none later than the newest.
+
+    Linearly, and positions whose velocities are known by the cubic with these slopes at both ends (Hermite).
 
     Args:
         line: integers of the time line; samples that no later time needs are forgotten, once they are many.
@@ -151,6 +155,7 @@ def interpolate(line: IntArray, states: FloatArray, targets: IntArray, samples: 
         targets: (C,) the columns of the samples that the states belong to.
         samples: (N, W) is filled there.
         widths: (N,) is raised to the distance [s] between the two states used, inf where there is none before.
+        joints: how many of the states are positions, which as many velocities follow; 0 if they are something else.
     """
     start, stop, origin = line[START], line[STOP], line[ORIGIN]
     after = find_after(line, samples[0, 0])
@@ -164,8 +169,13 @@ def interpolate(line: IntArray, states: FloatArray, targets: IntArray, samples: 
         widths[k] = max(widths[k], width)
         fraction = (time - earlier) / width
         for c in range(len(targets)):
-            low = states[before, c]
-            samples[k, targets[c]] = low + fraction * (states[after, c] - low)
+            low, step = states[before, c], states[after, c] - states[before, c]
+            value = low + fraction * step
+            if c < joints and width < np.inf:
+                bend = width * states[before, joints + c] - step
+                other = step - width * states[after, joints + c]
+                value += fraction * (1.0 - fraction) * (bend * (1.0 - fraction) + other * fraction)
+            samples[k, targets[c]] = value
     if stop - start > 2 * KEPT:
         line[START] = max(start, min(after - 1, stop - KEPT))
 
