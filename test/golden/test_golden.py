@@ -1,7 +1,7 @@
-"""Small recordings give the same numbers as when their results were stored, by the code at commit 1c27e6a.
+"""Small recordings give the same numbers as when their results were stored.
 
-The payload was stored later: there the arm counted as exact, now its covariance makes the load uncertain. So was the
-load on a wrist sensor, which is now estimated together with delay, tilt, gains and cross-talk.
+They were stored when the load came to be estimated together with delay, tilt, gains and cross-talk, and velocities to be
+fused with positions; before that, they were those of the first version.
 """
 
 from __future__ import annotations
