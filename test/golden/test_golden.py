@@ -1,7 +1,7 @@
 """Small recordings give the same numbers as when their results were stored.
 
-They were stored when the load came to be estimated together with delay, tilt, gains and cross-talk, and velocities to be
-fused with positions; before that, they were those of the first version.
+They were stored when the load came to be estimated together with delay, tilt, gains and cross-talk, and velocities
+to be fused with positions; before that, they were those of the first version.
 """
 
 from __future__ import annotations

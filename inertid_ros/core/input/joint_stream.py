@@ -65,7 +65,7 @@ FASTEST = 1.0
 SURE = 0.02
 """Smallest part of C_0 that counts as noise of the positions: the estimate of a thousand samples is no better."""
 MEMORY = 2000
-"""Samples over which these means are taken: enough to know them to a few per cent, and noise changes with the motion."""
+"""Samples over which these means are taken: enough to know them to a few per cent; noise changes with the motion."""
 
 POSITION, IS_ANGLE, PRODUCT, POWER, BEFORE, LATEST = range(6)
 """What is remembered of each joint: its last position without jumps, whether it may jump by 2 pi, the sums of
@@ -124,21 +124,31 @@ def take_states(
         if not has_velocities or missing or line[UNTRUSTED]:
             append_slope(line, states, joints, stamps[k])
             continue
-        row = line[STOP]
-        step = (stamps[k] - line[NEWEST]) * 1e-9 if row > line[START] and line[RAW] == 0 else np.inf
-        for c in range(n):
-            states[row, c] = joints[POSITION, c]
-            if line[SEEN] == 1:
-                joints[INTEGRAL, c] = -0.5 * step * (joints[VELOCITY, c] + velocities[k, taken[c]])
-            states[row, n + c] = fuse(joints, c, velocities[k, taken[c]], states[row - 1, c], step)
-        line[STAMPS + row] = line[NEWEST] = stamps[k]
-        line[STOP], line[RAW] = row + 1, 0
+        step = append_state(line, states, joints, taken, stamps[k], velocities[k])
         if line[SEEN] == 0:
             find_crossings(joints, step)
         if line[SEEN] == 0 and contradicts(line, states, joints):
             line[UNTRUSTED], line[FOUND] = 1, CONTRADICTED
             return k + 1
     return -1
+
+
+@compiled
+def append_state(
+    line: IntArray, states: FloatArray, joints: FloatArray, taken: IntArray, stamp: int, velocities: FloatArray
+) -> float:
+    """Append the newest positions with their velocities, measured (C,) and fused; returns the step [s] (inf: none)."""
+    n, row = len(taken), line[STOP]
+    step = (stamp - line[NEWEST]) * 1e-9 if row > line[START] and line[RAW] == 0 else np.inf
+    for c in range(n):
+        velocity = velocities[taken[c]]
+        states[row, c] = joints[POSITION, c]
+        if line[SEEN] == 1:
+            joints[INTEGRAL, c] = -0.5 * step * (joints[VELOCITY, c] + velocity)
+        states[row, n + c] = fuse(joints, c, velocity, states[row - 1, c], step)
+    line[STAMPS + row] = line[NEWEST] = stamp
+    line[STOP], line[RAW] = row + 1, 0
+    return float(step)
 
 
 @compiled
