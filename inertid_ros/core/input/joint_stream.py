@@ -12,7 +12,8 @@ w = sigma_v / sigma_q, and with F = w / (s + w)
 
 takes each where it is better. Both deviations follow from the difference d = (v_k + v_(k-1)) / 2 - (q_k - q_(k-1)) / h:
 with C_0 and C_1 the mean of d² and of the product of successive d, sigma_v² = C_0 + 2 C_1 and
-sigma_q² = h² (C_0 - 2 C_1) / 4. A velocity that lags behind shows up as sigma_v, and counts for less.
+sigma_q² = h² (C_0 - 2 C_1) / 4. Where the noise of positions hides that of velocities in them, sigma_v² is a sixth of
+the mean square of the second differences of v. A velocity that lags behind shows up in C_1, and counts for less.
 """
 
 from __future__ import annotations
@@ -64,16 +65,18 @@ FASTEST = 1.0
 """Crossing frequency, times the step, above which positions alone would do: the filter must not ring."""
 SURE = 0.02
 """Smallest part of C_0 that counts as noise of the positions: the estimate of a thousand samples is no better."""
+PLAIN = 0.2
+"""Part of C_0 that C_0 + 2 C_1 must reach to be believed: two thousand samples give it to a few hundredths."""
 MEMORY = 2000
 """Samples over which these means are taken: enough to know them to a few per cent; noise changes with the motion."""
 
 POSITION, IS_ANGLE, PRODUCT, POWER, BEFORE, LATEST = range(6)
 """What is remembered of each joint: its last position without jumps, whether it may jump by 2 pi, the sums of
 `contradicts`, the last two positions without a velocity;"""
-VELOCITY, INTEGRAL, DIFFERENCE, SQUARES, SUCCESSIVE, SPEEDS, CROSSING, FILTERED = range(6, 14)
-"""the last measured velocity, its integral in this chunk (NaN after a gap), d, sums of d², of products of successive d,
-and of v², w [rad/s] and F g."""
-REMEMBERED = 14
+VELOCITY, CHANGE, INTEGRAL, DIFFERENCE, SQUARES, SUCCESSIVE, SPEEDS, BENDS, CROSSING, FILTERED = range(6, 16)
+"""the last measured velocity and its change, its integral in this chunk (NaN after a gap), d, sums of d², of products of
+successive d, of v² and of the squared second differences of v, w [rad/s] and F g."""
+REMEMBERED = 16
 """How many numbers of each joint these are."""
 
 
@@ -93,7 +96,7 @@ def take_states(
     Args:
         line: integers of the time line.
         states: (M, 2 n) its positions and velocities.
-        joints: (14, n) see POSITION.
+        joints: (16, n) see POSITION.
         taken: (n,) the columns of the message.
         stamps: (N,) nanoseconds.
         positions: (N, C) of the message.
@@ -143,9 +146,9 @@ def append_state(
     for c in range(n):
         velocity = velocities[taken[c]]
         states[row, c] = joints[POSITION, c]
-        if line[SEEN] == 1:
-            joints[INTEGRAL, c] = -0.5 * step * (joints[VELOCITY, c] + velocity)
         states[row, n + c] = fuse(joints, c, velocity, states[row - 1, c], step)
+        if line[SEEN] == 1:
+            joints[INTEGRAL, c] = 0.0
     line[STAMPS + row] = line[NEWEST] = stamp
     line[STOP], line[RAW] = row + 1, 0
     return float(step)
@@ -158,8 +161,11 @@ def fuse(joints: FloatArray, c: int, velocity: float, last_position: float, step
     joints[VELOCITY, c] = velocity
     if not step <= MAX_GAP:
         joints[INTEGRAL, c], joints[DIFFERENCE, c], joints[FILTERED, c] = np.nan, 0.0, crossing * position
+        joints[CHANGE, c] = 0.0
         return velocity
-    mean = 0.5 * (velocity + last_velocity)
+    mean, change = 0.5 * (velocity + last_velocity), velocity - last_velocity
+    joints[BENDS, c] += (change - joints[CHANGE, c]) ** 2
+    joints[CHANGE, c] = change
     difference = mean - (position - last_position) / step
     joints[INTEGRAL, c] += step * mean
     joints[SQUARES, c] += difference * difference
@@ -181,14 +187,16 @@ def find_crossings(joints: FloatArray, step: float) -> None:
         squares, successive = joints[SQUARES, c], joints[SUCCESSIVE, c]
         crossing = 0.0
         if squares > EXACT**2 * joints[SPEEDS, c] and step <= MAX_GAP:
-            of_velocity = max(squares + 2.0 * successive, 0.0)
+            of_velocity, together = joints[BENDS, c] / 6.0, squares + 2.0 * successive
+            if together > PLAIN * squares:
+                of_velocity = max(of_velocity, together)
             of_position = max(squares - 2.0 * successive, SURE * squares) / 4.0
             crossing = min(np.sqrt(of_velocity / of_position), FASTEST) / step
         position, velocity = joints[POSITION, c], joints[VELOCITY, c]
         fused = joints[CROSSING, c] * position + velocity - joints[FILTERED, c]
         joints[FILTERED, c] = crossing * position + velocity - (fused if joints[CROSSING, c] > 0.0 else velocity)
         joints[CROSSING, c] = crossing
-        for kind in (SQUARES, SUCCESSIVE, SPEEDS):
+        for kind in (SQUARES, SUCCESSIVE, SPEEDS, BENDS):
             joints[kind, c] *= 1.0 - CHUNK / MEMORY
 
 
@@ -290,6 +298,11 @@ class JointStream(Timeline):
         super().__init__(2 * len(columns), "joint_states", health, origin)
         self.targets: IntArray = 1 + np.concatenate((columns, total + np.array(columns)))
         self._health = health
+
+    @property
+    def crossings(self) -> FloatArray:
+        """Frequencies (n,) [rad/s] below which positions give the better velocity; zero where they are not needed."""
+        return self._joints[CROSSING]
 
     def clear(self) -> None:
         """Forget all samples; what is known of the velocities stays."""
