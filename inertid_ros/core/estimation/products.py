@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy as copy_shallow
+
 import numpy as np
 
 from inertid_ros.core.compiled import compiled
@@ -27,6 +29,7 @@ PIECES = 4
 """Pieces in a block (2 s): four times as long as the noise of strain gauge amplifiers is correlated."""
 BLOCKS = 16
 """Blocks that the scatter of scores is found from: half a minute, in which a bias does not drift away."""
+_NOTHING: FloatArray = np.zeros((1, 6, PRODUCTS, PRODUCTS))
 
 
 @compiled
@@ -159,6 +162,13 @@ class ProductSums:
         same.pieces, same._filled = self.pieces, self._filled
         same.values, same.expected = self.values, self.expected
         same.inflation, same.known_inflation = self.inflation, self.known_inflation
+        return same
+
+    def condense(self) -> ProductSums:
+        """A copy that has the same solution, but has forgotten what came when: it is made often, and soon."""
+        same = copy_shallow(self)
+        same.settled = self.settled + self.recent.sum(axis=0)
+        same.recent, same.blocks = _NOTHING, _NOTHING
         return same
 
     def take_over(self, other: ProductSums, bias_variance: FloatArray) -> None:
