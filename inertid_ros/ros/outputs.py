@@ -107,7 +107,9 @@ class Answered:
         newest = output.stamps.item(-1)
         if newest < self._newest:
             self._processed = self._newest = -1
-        first = int(np.searchsorted(output.stamps, self._newest, side="right"))
+        first = 0
+        if output.stamps.item(0) <= self._newest:
+            first = int(output.stamps.searchsorted(self._newest, side="right"))
         self._newest = newest
         return _select(output, first)
 

@@ -88,6 +88,24 @@ def diffuse_products(products: FloatArray, variance: FloatArray) -> None:
                 gram[i, j] -= scale * line[i] * line[j]
 
 
+@compiled
+def add_scores(blocks: FloatArray, coefficients: FloatArray, squares: FloatArray, expected: FloatArray) -> None:
+    """Add the squares (6, F) of the scores of the first features in blocks, and what noise lets expect of them.
+
+    Blocks (B, 6, P, P) are lower triangles; the score of a feature is its row of a block times coefficients (6, P).
+    """
+    features, size = squares.shape[1], coefficients.shape[1]
+    for block in range(len(blocks)):
+        for channel in range(len(squares)):
+            gram = blocks[block, channel]
+            for f in range(features):
+                score = 0.0
+                for p in range(size):
+                    score += (gram[f, p] if p <= f else gram[p, f]) * coefficients[channel, p]
+                squares[channel, f] += score * score
+                expected[channel, f] += gram[f, f]
+
+
 class ProductSums:
     """Products of all rows of one load.
 
@@ -148,8 +166,8 @@ class ProductSums:
 
     @property
     def full_blocks(self) -> FloatArray:
-        """(B, 6, P, P) of the last blocks that are over."""
-        return complete(self.blocks[1 : 1 + min(self.pieces // PIECES, BLOCKS - 1)])
+        """(B, 6, P, P) of the last blocks that are over, lower triangles."""
+        return self.blocks[1 : 1 + min(self.pieces // PIECES, BLOCKS - 1)]
 
     def window(self, pieces: int) -> FloatArray:
         """Of the last pieces that are over (6, P, P)."""

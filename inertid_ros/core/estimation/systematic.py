@@ -29,7 +29,16 @@ import numpy as np
 
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.equations.load import FEATURES, LOAD, REGRESSORS, UNKNOWNS
-from inertid_ros.core.estimation.products import CONSTANT, MOVING, PRODUCTS, RATES, READING, TILTED, ProductSums
+from inertid_ros.core.estimation.products import (
+    CONSTANT,
+    MOVING,
+    PRODUCTS,
+    RATES,
+    READING,
+    TILTED,
+    ProductSums,
+    add_scores,
+)
 from inertid_ros.core.records import FloatArray, IntArray
 
 BIAS, DELAY, TILT, GAIN, NUISANCES = LOAD, LOAD + 6, LOAD + 7, LOAD + 9, LOAD + 45
@@ -245,10 +254,10 @@ def find_inflation(sums: ProductSums, values: FloatArray) -> FloatArray:
     if len(blocks) < _FEWEST_BLOCKS:
         squares = np.einsum("ip,ipq,iq->i", coefficients, sums.total, coefficients)
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
-    scores = np.einsum("bipq,iq->bip", blocks[:, :, :FEATURES], coefficients)
-    expected = np.einsum("bipp->ip", blocks)[:, :FEATURES]
+    squares, expected = np.zeros((2, 6, FEATURES))
+    add_scores(blocks, coefficients, squares, expected)
     used = expected > 0.0
-    ratios = np.where(used, (scores**2).sum(axis=0) / np.where(used, expected, 1.0), 0.0)
+    ratios = np.where(used, squares / np.where(used, expected, 1.0), 0.0)
     ratio = ratios.sum(axis=1) / np.maximum(used.sum(axis=1), 1) * len(blocks) / (len(blocks) - 1)
     pooled = np.repeat(ratio.reshape(2, 3).mean(axis=1), 3)
     return np.asarray(np.maximum(1.0, 0.5 * (ratio + pooled)))
