@@ -27,6 +27,7 @@ _KERNELS = (
     "equations/signals.py",
     "estimation/folding.py",
     "estimation/products.py",
+    "estimation/systematic.py",
     "input/joint_stream.py",
     "input/segments.py",
     "input/timeline.py",

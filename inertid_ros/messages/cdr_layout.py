@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from inertid_ros.core.records import FloatArray, IntArray
+
 ENCAPSULATION_SIZE = 4
 Records = NDArray[np.void]
 _BYTE_ORDERS = {b"\x00\x00": ">", b"\x00\x01": "<"}
@@ -35,6 +37,9 @@ class Layout:
         dtype: one record per message, with `sec`, `nanosec` and the fields as (length,) of float64.
         mask: 1 in each bit that must not differ, as a little-endian integer over the whole message.
         fixed: the bits under the mask.
+        stamp: reads `sec` and `nanosec` behind the encapsulation.
+        numbers: type, count and offset of all numbers from the first one on, with the lengths in between.
+        parts: where in there each field is; None for an empty one.
     """
 
     strings: tuple[str, ...]
@@ -43,10 +48,23 @@ class Layout:
     dtype: np.dtype[np.void]
     mask: int
     fixed: int
+    stamp: struct.Struct
+    numbers: tuple[np.dtype[np.float64], int, int]
+    parts: tuple[slice | None, ...]
 
     def matches(self, data: bytes) -> bool:
         """Whether a message differs from the one learnt from only in stamp, numbers and padding."""
         return len(data) == self.dtype.itemsize and int.from_bytes(data, "little") & self.mask == self.fixed
+
+    def read_one(self, data: bytes) -> tuple[IntArray, list[FloatArray | None]]:
+        """Stamp (1,) [ns] and fields (1, length) of one message that matches; None for an empty field.
+
+        Between two sequences of numbers there are a length and its padding, as long as a number: one copy takes all.
+        """
+        seconds, nanoseconds = self.stamp.unpack_from(data, ENCAPSULATION_SIZE)
+        numbers = np.frombuffer(data, *self.numbers).astype(np.float64)
+        fields: list[FloatArray | None] = [None if part is None else numbers[None, part] for part in self.parts]
+        return np.array([seconds * 1_000_000_000 + nanoseconds], dtype=np.int64), fields
 
     def view_all(self, data: bytes) -> Records | None:
         """View messages, one behind the other, as records; None if one of them does not match."""
@@ -112,6 +130,9 @@ class LayoutReader:
         offsets = [offset for _, _, offset, _ in self._fields]
         dtype = np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": len(self._data)})
         mask = int.from_bytes(self._mask, "little")
+        numbers = [(offset, count) for _, kind, offset, count in self._fields if kind == "f8"]
+        first = min((offset for offset, count in numbers if count), default=len(self._data))
+        last = max((offset + 8 * count for offset, count in numbers if count), default=first)
         return Layout(
             strings=tuple(self._strings),
             names=tuple(self._strings[1:]),
@@ -119,6 +140,12 @@ class LayoutReader:
             dtype=dtype,
             mask=mask,
             fixed=int.from_bytes(self._data, "little") & mask,
+            stamp=struct.Struct(self._order + "iI"),
+            numbers=(np.dtype(self._order + "f8"), (last - first) // 8, first),
+            parts=tuple(
+                slice((offset - first) // 8, (offset - first) // 8 + count) if count else None
+                for offset, count in numbers
+            ),
         )
 
     def _advance(self, alignment: int, size: int) -> int:

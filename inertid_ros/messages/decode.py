@@ -19,6 +19,7 @@ Deserialise = Callable[[bytes], Any]
 
 Block = TypeVar("Block", JointBlock, WrenchBlock)
 
+_NONE = np.empty((1, 0))
 _SECOND = np.array([1_000_000_000], dtype=np.int64)
 
 LAYOUT_LIMIT = 16
@@ -37,18 +38,27 @@ class StreamDecoder(Generic[Block]):
         deserialise: Deserialise,
         learn: Callable[[bytes], Layout],
         from_records: Callable[[Layout, Records], Block],
+        from_one: Callable[[Layout, bytes], Block],
         from_message: Callable[[Any], Block],
     ) -> None:
-        """Decode by layout with `learn` and `from_records`, else with `deserialise` and `from_message`."""
+        """Decode by layout with `learn` and `from_records`, a single one with `from_one`, else by `from_message`."""
         self._decode_fully = deserialise
         self._learn = learn
         self._from_records: Callable[[Layout, Records], Block] = from_records
+        self._from_one: Callable[[Layout, bytes], Block] = from_one
         self._from_message: Callable[[Any], Block] = from_message
         self._layouts: dict[int, Layout] = {}
         self._layout: Layout | None = None
         self._run: list[bytes] = []
         self._blocks: list[Block] = []
         self.undecodable = 0
+
+    def decode(self, data: bytes) -> Block | None:
+        """Return the sample of one serialised message; None if it cannot be read. Nothing may have been added."""
+        if self._layout is not None and self._layout.matches(data):
+            return self._from_one(self._layout, data)
+        self.add(data)
+        return next(iter(self.take()), None)
 
     def add(self, data: bytes) -> None:
         """Take one serialised message."""
@@ -116,18 +126,21 @@ class StreamDecoder(Generic[Block]):
             layout = self._learn(data)
         except LayoutError:
             return None
-        by_layout = self._from_records(layout, stack(layout, [data]))
-        return layout if same_block(by_layout, self._from_message(message)) else None
+        expected = self._from_message(message)
+        ways = self._from_records(layout, stack(layout, [data])), self._from_one(layout, data)
+        return layout if all(same_block(found, expected) for found in ways) else None
 
 
 def joint_decoder(deserialise: Deserialise) -> StreamDecoder[JointBlock]:
     """Return a decoder of sensor_msgs/JointState."""
-    return StreamDecoder(deserialise, learn_joint_state, _joints_from_records, _joints_from_message)
+    return StreamDecoder(deserialise, learn_joint_state, _joints_from_records, _joints_from_one, _joints_from_message)
 
 
 def wrench_decoder(deserialise: Deserialise) -> StreamDecoder[WrenchBlock]:
     """Return a decoder of geometry_msgs/WrenchStamped."""
-    return StreamDecoder(deserialise, learn_wrench_stamped, _wrenches_from_records, _wrenches_from_message)
+    return StreamDecoder(
+        deserialise, learn_wrench_stamped, _wrenches_from_records, _wrenches_from_one, _wrenches_from_message
+    )
 
 
 def same_block(first: JointBlock | WrenchBlock, second: JointBlock | WrenchBlock) -> bool:
@@ -142,8 +155,6 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _stamps(records: Records) -> IntArray:
-    if len(records) == 1:
-        return np.asarray(records["sec"].item() * _SECOND + records["nanosec"].item())
     return np.asarray(records["sec"] * _SECOND + records["nanosec"])
 
 
@@ -162,6 +173,11 @@ def _joints_from_records(layout: Layout, records: Records) -> JointBlock:
     )
 
 
+def _joints_from_one(layout: Layout, data: bytes) -> JointBlock:
+    stamps, (positions, velocities, efforts) = layout.read_one(data)
+    return JointBlock(layout.names, stamps, _NONE if positions is None else positions, velocities, efforts)
+
+
 def _joints_from_message(message: Any) -> JointBlock:
     return JointBlock(
         names=tuple(message.name),
@@ -174,6 +190,12 @@ def _joints_from_message(message: Any) -> JointBlock:
 
 def _wrenches_from_records(layout: Layout, records: Records) -> WrenchBlock:
     return WrenchBlock(frame=layout.strings[0], stamps=_stamps(records), wrenches=_numbers(records, "wrench"))
+
+
+def _wrenches_from_one(layout: Layout, data: bytes) -> WrenchBlock:
+    stamps, (wrenches,) = layout.read_one(data)
+    assert wrenches is not None
+    return WrenchBlock(layout.strings[0], stamps, wrenches)
 
 
 def _wrenches_from_message(message: Any) -> WrenchBlock:

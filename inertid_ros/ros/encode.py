@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,25 +12,25 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from inertid_ros.core.records import BoolArray, FloatArray
-from inertid_ros.messages.cdr_layout import Layout, learn_joint_state, learn_wrench_stamped
+from inertid_ros.messages.cdr_layout import ENCAPSULATION_SIZE, Layout, learn_joint_state, learn_wrench_stamped
 
 _SECOND = 1_000_000_000
 
 
 class _Template:
-    """One serialised message, in which the stamp and the numbers of one field are written."""
+    """One serialised message, in which the stamp and the only numbers, its end, are written."""
 
-    def __init__(self, data: bytes, layout: Layout, field: str) -> None:
+    def __init__(self, data: bytes, layout: Layout) -> None:
         """Take what the middleware's own encoder made, and where its numbers are."""
-        self._data = bytearray(data)
-        record = np.frombuffer(self._data, dtype=layout.dtype)
-        self._seconds, self._nanoseconds, self._numbers = record["sec"], record["nanosec"], record[field][0]
+        _, count, start = layout.numbers
+        self._head, self._stamp = data[:ENCAPSULATION_SIZE], layout.stamp
+        self._middle, self._end = data[ENCAPSULATION_SIZE + layout.stamp.size : start], data[start + 8 * count :]
+        self._numbers = struct.Struct(f"{layout.stamp.format[0]}{count}d")
 
-    def fill(self, stamp: int, numbers: FloatArray) -> bytes:
-        """Return a message with a stamp [ns] and numbers (n,)."""
-        self._seconds[0], self._nanoseconds[0] = divmod(stamp, _SECOND)
-        self._numbers[:] = numbers
-        return bytes(self._data)
+    def fill(self, stamp: int, numbers: Sequence[float]) -> bytes:
+        """Return a message with a stamp [ns] and its numbers."""
+        stamped = self._stamp.pack(*divmod(stamp, _SECOND))
+        return b"".join((self._head, stamped, self._middle, self._numbers.pack(*numbers), self._end))
 
 
 class WrenchEncoder:
@@ -44,15 +45,16 @@ class WrenchEncoder:
         message = WrenchStamped()
         message.header.frame_id = frame
         data = serialize_message(message)
-        self._template = _Template(data, learn_wrench_stamped(data), "wrench")
+        self._template = _Template(data, learn_wrench_stamped(data))
         self.withheld = 0
 
     def encode(self, stamp: int, wrench: FloatArray) -> bytes | None:
         """Return the message of a stamp [ns] and a wrench (6,) [N, Nm]; None if it is not finite."""
-        if not math.isfinite(sum(wrench.tolist())):
+        numbers = wrench.tolist()
+        if not math.isfinite(sum(numbers)):
             self.withheld += 1
             return None
-        return self._template.fill(stamp, wrench)
+        return self._template.fill(stamp, numbers)
 
 
 class EffortEncoder:
@@ -66,6 +68,7 @@ class EffortEncoder:
         """Set the n joints."""
         self._joints = np.array(joints, dtype=object)
         self._templates: dict[bytes, _Template] = {}
+        self._whole = self._find_template(np.ones(len(joints), dtype=bool))
         self.withheld = 0
 
     def encode(self, stamp: int, efforts: FloatArray, wanted: BoolArray | None = None) -> bytes | None:
@@ -76,20 +79,19 @@ class EffortEncoder:
             efforts: (n,) [Nm, N].
             wanted: (n,) which of them are to be in the message; None for all.
         """
-        present = np.isfinite(efforts)
-        if wanted is not None:
-            self.withheld += int(np.count_nonzero(wanted & ~present))
-            present &= wanted
-        elif not present.all():
-            self.withheld += int(np.count_nonzero(~present))
-        if present.all():
-            return self._find_template(present).fill(stamp, efforts)
-        return self._find_template(present).fill(stamp, efforts[present]) if present.any() else None
+        if wanted is None or wanted.all():
+            numbers = efforts.tolist()
+            if math.isfinite(sum(numbers)):
+                return self._whole.fill(stamp, numbers)
+            wanted = np.ones(len(efforts), dtype=bool)
+        present = wanted & np.isfinite(efforts)
+        self.withheld += int(np.count_nonzero(wanted & ~present))
+        return self._find_template(present).fill(stamp, efforts[present].tolist()) if present.any() else None
 
     def _find_template(self, joints: BoolArray) -> _Template:
         key = joints.tobytes()
         if key not in self._templates:
             message = JointState(name=self._joints[joints].tolist(), effort=[0.0] * int(np.count_nonzero(joints)))
             data = serialize_message(message)
-            self._templates[key] = _Template(data, learn_joint_state(data), "effort")
+            self._templates[key] = _Template(data, learn_joint_state(data))
         return self._templates[key]

@@ -11,6 +11,7 @@ from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.records import Output
 from inertid_ros.core.settings.rules import restarts_identification
 from inertid_ros.core.settings.settings import Settings
+from inertid_ros.messages.decode import StreamDecoder
 from inertid_ros.ros.description_source import DescriptionSource
 from inertid_ros.ros.health import NodeHealth
 from inertid_ros.ros.inputs import JOINTS, joint_decoder, wrench_decoder
@@ -44,7 +45,9 @@ class Identification:
         self._source.use_file(settings.urdf)
         self.sessions = [Session(task, settings, self._source, health, logger) for task in list_tasks(settings)]
         topics = dict.fromkeys(topic for session in self.sessions for topic in session.task.inputs)
-        self._decoders = {topic: joint_decoder() if topic == JOINTS else wrench_decoder() for topic in topics}
+        self._decoders: dict[str, StreamDecoder[Any]] = {
+            topic: joint_decoder() if topic == JOINTS else wrench_decoder() for topic in topics
+        }
         self.received = dict.fromkeys(topics, 0)
         self.newest_stamps = dict.fromkeys(topics, 0)
 
@@ -69,14 +72,14 @@ class Identification:
     def take(self, topic: str, data: bytes) -> Iterator[tuple[Session, Output]]:
         """Take a serialised sample, and yield the answers it gives rise to, each of them exactly once."""
         self.received[topic] += 1
-        decoder = self._decoders[topic]
-        decoder.add(data)
-        for block in decoder.take():
-            self.newest_stamps[topic] = block.stamps.item(-1)
-            for session in self.sessions:
-                if topic in session.task.inputs:
-                    for output in session.take(topic, block):
-                        yield session, output
+        block = self._decoders[topic].decode(data)
+        if block is None:
+            return
+        self.newest_stamps[topic] = block.stamps.item(-1)
+        for session in self.sessions:
+            if topic in session.task.inputs:
+                for output in session.take(topic, block):
+                    yield session, output
 
     # What the diagnostics ask for
 

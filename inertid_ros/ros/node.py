@@ -18,14 +18,13 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 
-from inertid_ros.core.chain import Target
 from inertid_ros.core.errors import InertidError
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.ros.diagnostics import diagnostics_message
 from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.inputs import Inputs
 from inertid_ros.ros.monitor import Monitor, Situation
-from inertid_ros.ros.outputs import Composed, LinksOutputs, LoadOutputs, Publishers, SampleOutputs
+from inertid_ros.ros.outputs import Composed, EstimateOutputs, Publishers, SampleOutputs
 from inertid_ros.ros.parameters import declare_settings, find_objection, read_settings
 from inertid_ros.ros.runtime import (
     SHUTDOWN_ERRORS,
@@ -136,14 +135,11 @@ class EstimatorNode(LifecycleNode):
     def _create_outputs(self, publishers: Publishers, identification: Identification) -> None:
         self._diagnostics = publishers.create(DiagnosticArray, "/diagnostics")
         self._sample_outputs: dict[str, SampleOutputs] = {}
-        self._estimate_outputs: dict[str, Any] = {}
+        self._estimate_outputs: dict[str, EstimateOutputs] = {}
         for session in identification.sessions:
             samples = SampleOutputs(publishers, session.task)
-            is_load = session.task.target is Target.LOAD
             self._sample_outputs[session.task.name] = samples
-            self._estimate_outputs[session.task.name] = (
-                LoadOutputs(publishers, samples) if is_load else LinksOutputs(publishers)
-            )
+            self._estimate_outputs[session.task.name] = EstimateOutputs(publishers, session.task, samples)
 
     def _destroy(self) -> None:
         self._active = False
@@ -211,10 +207,11 @@ class EstimatorNode(LifecycleNode):
     # All else is judged and composed by the worker, from a copy of what is known at the moment
 
     def _publish_estimate(self, session: Session, period: float) -> None:
-        prepared = session.prepare_estimate() if self._active else None
+        name, revision = session.task.name, session.revision
+        is_wanted = self._active and bool(self._estimate_outputs[name].wanted)
+        prepared = session.prepare_estimate() if is_wanted else None
         if prepared is None:
             return
-        name, revision = session.task.name, session.revision
 
         def publish_unless_obsolete(composed: Composed) -> None:
             if session.revision == revision:

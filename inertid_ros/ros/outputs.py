@@ -5,7 +5,8 @@ Messages of the estimates are composed, and serialised, in the worker's thread; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from visualization_msgs.msg import MarkerArray
 
+from inertid_ros.core.chain import Target
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.records import FloatArray, Output
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate
 from inertid_ros.core.settings.choices import Reliability
 from inertid_ros.ros.encode import EffortEncoder, WrenchEncoder
 from inertid_ros.ros.markers import MarkerPainter
@@ -38,6 +41,9 @@ from inertid_ros.ros.task import Task
 _WRENCH = 6
 _MARKER_PERIODS = 3.0
 """Markers that are not renewed vanish after so many periods of the estimates."""
+
+_LOOK_PERIOD = 20_000_000
+"""Nanoseconds of samples after which it is looked again who listens: sooner than anybody could notice."""
 
 Composed = list[tuple[Any, bytes]]
 """Serialised messages, each with its publisher."""
@@ -101,7 +107,9 @@ class Answered:
         newest = output.stamps.item(-1)
         if newest < self._newest:
             self._processed = self._newest = -1
-        first = int(np.searchsorted(output.stamps, self._newest, side="right"))
+        first = 0
+        if output.stamps.item(0) <= self._newest:
+            first = int(output.stamps.searchsorted(self._newest, side="right"))
         self._newest = newest
         return _select(output, first)
 
@@ -129,8 +137,16 @@ class SampleOutputs:
 
     def __init__(self, publishers: Publishers, task: Task) -> None:
         """Create the publishers of what the task predicts."""
-        self._wrenches = _create_pair(publishers, WrenchStamped, task.wrenches)
-        self._efforts = _create_pair(publishers, JointState, task.efforts)
+        self._all = [
+            (publishers.create_for_samples(kind, f"{start}_{what}"), what == "residual", kind is WrenchStamped)
+            for kind, start in ((WrenchStamped, task.wrenches), (JointState, task.efforts))
+            for what in ("predicted", "residual")
+            if start
+        ]
+        self._wanted: list[tuple[Any, bool, bool]] = []
+        """Publisher, whether of residuals, whether of wrenches: of all those that anybody listens to, for to publish
+        costs more than to predict."""
+        self._looked_at = -_LOOK_PERIOD
         self._frame = ""
         self._joints: tuple[str, ...] = ()
         self._wrench_encoder = WrenchEncoder("")
@@ -157,39 +173,36 @@ class SampleOutputs:
             self._wrench_encoder, self._effort_encoder = WrenchEncoder(frame), EffortEncoder(joints)
         stamps: list[int] = output.stamps.tolist()
         self.newest = output
-        if self._wrenches is not None:
-            for publisher, wrenches in self._list_wanted(self._wrenches, output):
+        if not 0 <= stamps[0] - self._looked_at < _LOOK_PERIOD:
+            self._looked_at = stamps[0]
+            self._wanted = [one for one in self._all if one[0].get_subscription_count() > 0]
+        for publisher, is_residual, is_wrench in self._wanted:
+            numbers = output.residual if is_residual else output.predicted
+            if is_wrench:
                 for index, stamp in enumerate(stamps):
-                    _publish(publisher, self._wrench_encoder.encode(stamp, wrenches[index, :_WRENCH]))
-        if self._efforts is not None:
-            part = slice(-len(joints), None)
-            for publisher, efforts in self._list_wanted(self._efforts, output):
-                usable = output.usable if publisher is self._efforts[1] else None
+                    _publish(publisher, self._wrench_encoder.encode(stamp, numbers[index, :_WRENCH]))
+            else:
+                part = slice(-len(joints), None)
                 for index, stamp in enumerate(stamps):
-                    wanted = None if usable is None else usable[index, part]
-                    _publish(publisher, self._effort_encoder.encode(stamp, efforts[index, part], wanted))
-
-    def _list_wanted(self, pair: tuple[Any, Any], output: Output) -> Iterator[tuple[Any, FloatArray]]:
-        """Of prediction and residual those that anybody listens to: to publish costs more than to predict."""
-        predicted, residual = pair
-        if predicted.get_subscription_count() > 0:
-            yield predicted, output.predicted
-        if residual.get_subscription_count() > 0:
-            yield residual, output.residual
+                    usable = output.usable[index, part] if is_residual else None
+                    _publish(publisher, self._effort_encoder.encode(stamp, numbers[index, part], usable))
 
 
-class LoadOutputs:
-    """What is known of the load, and its markers."""
+class EstimateOutputs:
+    """What is known, as messages: only of what anybody listens to, for to judge and to compose them takes long."""
 
-    def __init__(self, publishers: Publishers, samples: SampleOutputs) -> None:
-        """Create the publishers; wrenches of the samples are drawn."""
-        self._inertia = publishers.create(InertiaStamped, "~/load/inertia")
-        self._parameters = publishers.create(Float64MultiArray, "~/load/parameters")
-        self._covariance = publishers.create(Float64MultiArray, "~/load/covariance")
-        self._markers = publishers.create(MarkerArray, "~/markers")
+    def __init__(self, publishers: Publishers, task: Task, samples: SampleOutputs) -> None:
+        """Create the publishers; for a load, wrenches of the samples are drawn."""
+        topics = _LOAD_TOPICS if task.target is Target.LOAD else _LINKS_TOPICS
+        self._topics = [(publishers.create(kind, topic), compose) for topic, kind, compose in topics]
         self._samples = samples
 
-    def prepare(self, estimate: LoadEstimate, period: float) -> list[Callable[[], Composed]]:
+    @property
+    def wanted(self) -> list[tuple[Any, _Compose]]:
+        """The publishers that anybody listens to, with what composes their messages."""
+        return [one for one in self._topics if one[0].get_subscription_count() > 0]
+
+    def prepare(self, estimate: LoadEstimate | LinksEstimate, period: float) -> list[Callable[[], Composed]]:
         """Return jobs that compose the messages of an estimate, in any thread.
 
         Args:
@@ -197,74 +210,54 @@ class LoadOutputs:
             period: seconds between two estimates.
         """
         newest, self._samples.newest = self._samples.newest, None
-        newest = None if estimate.sensor is None else newest
-        is_drawn = self._markers.get_subscription_count() > 0
-
-        def compose() -> Composed:
-            composed = [
-                (self._parameters, parameters_message(estimate)),
-                (self._covariance, covariance_message(estimate)),
-            ]
-            body = known_body(estimate)
-            if body is not None:
-                composed.append((self._inertia, inertia_message(estimate, body)))
-            if is_drawn:
-                painter = MarkerPainter(estimate.frame, _MARKER_PERIODS * period)
-                known = body is not None and inertia_is_known(body)
-                arrows = (None, None) if newest is None else _find_arrows(newest)
-                composed.append((self._markers, painter.paint(estimate.stamp, body, known, *arrows)))
-            return _serialise(composed)
-
-        return [compose]
+        context = _Context(estimate, newest, _MARKER_PERIODS * period)
+        return [partial(_compose, publisher, compose, context) for publisher, compose in self.wanted]
 
 
-class LinksOutputs:
-    """What is known of the links."""
+class _Context:
+    """An estimate, the newest output and the lifetime of markers [s]: all that messages are composed of."""
 
-    def __init__(self, publishers: Publishers) -> None:
-        """Create the publishers."""
-        self._parameters = publishers.create(Float64MultiArray, "~/links/parameters")
-        self._base_parameters = publishers.create(Float64MultiArray, "~/links/base_parameters")
-        self._base_covariance = publishers.create(Float64MultiArray, "~/links/base_covariance")
+    def __init__(self, estimate: Any, newest: Output | None, lifetime: float) -> None:
+        self.estimate = estimate
+        self.newest = newest
+        self.lifetime = lifetime
 
-    def prepare(self, estimate: LinksEstimate, _: float) -> list[Callable[[], Composed]]:
-        """Return jobs that compose the messages of an estimate, in any thread.
-
-        The feasible completion is found only if anybody listens to it: that takes longer than all the rest.
-        """
-
-        def compose() -> Composed:
-            return _serialise(
-                [
-                    (self._base_parameters, base_parameters_message(estimate)),
-                    (self._base_covariance, base_covariance_message(estimate)),
-                ]
-            )
-
-        def complete() -> Composed:
-            return _serialise([(self._parameters, links_message(estimate, complete_links(estimate)))])
-
-        return [compose, complete] if self._parameters.get_subscription_count() > 0 else [compose]
+    @cached_property
+    def body(self) -> RigidBodyEstimate | None:
+        """The load, None until its mass and centre of mass are known."""
+        return known_body(self.estimate)
 
 
-def _create_pair(publishers: Publishers, kind: Any, start: str) -> tuple[Any, Any] | None:
-    """Publishers of prediction and residual, None where the topics have no name."""
-    if not start:
-        return None
-    predicted = publishers.create_for_samples(kind, f"{start}_predicted")
-    return predicted, publishers.create_for_samples(kind, f"{start}_residual")
+_Compose = Callable[[_Context], Any]
 
 
-def _find_arrows(output: Output) -> tuple[FloatArray | None, FloatArray | None]:
-    """Predicted and residual wrench (6,) of the newest sample, to be drawn; None where they are not finite."""
-    predicted, residual = output.predicted[-1], output.residual[-1]
-    return (predicted, residual) if np.isfinite(residual).all() else (None, None)
+def _compose(publisher: Any, compose: _Compose, context: _Context) -> Composed:
+    message = compose(context)
+    return [] if message is None else [(publisher, serialize_message(message))]
+
+
+def _draw(context: _Context) -> MarkerArray:
+    estimate, body, newest = context.estimate, context.body, context.newest
+    arrows: tuple[FloatArray | None, FloatArray | None] = None, None
+    if estimate.sensor is not None and newest is not None and np.isfinite(newest.residual[-1]).all():
+        arrows = newest.predicted[-1], newest.residual[-1]
+    known = body is not None and inertia_is_known(body)
+    return MarkerPainter(estimate.frame, context.lifetime).paint(estimate.stamp, body, known, *arrows)
+
+
+_LOAD_TOPICS: tuple[tuple[str, Any, _Compose], ...] = (
+    ("~/load/parameters", Float64MultiArray, lambda c: parameters_message(c.estimate)),
+    ("~/load/covariance", Float64MultiArray, lambda c: covariance_message(c.estimate)),
+    ("~/load/inertia", InertiaStamped, lambda c: c.body and inertia_message(c.estimate, c.body)),
+    ("~/markers", MarkerArray, _draw),
+)
+_LINKS_TOPICS: tuple[tuple[str, Any, _Compose], ...] = (
+    ("~/links/base_parameters", Float64MultiArray, lambda c: base_parameters_message(c.estimate)),
+    ("~/links/base_covariance", Float64MultiArray, lambda c: base_covariance_message(c.estimate)),
+    ("~/links/parameters", Float64MultiArray, lambda c: links_message(c.estimate, complete_links(c.estimate))),
+)
 
 
 def _publish(publisher: Any, message: bytes | None) -> None:
     if message is not None:
         publisher.publish(message)
-
-
-def _serialise(composed: list[tuple[Any, Any]]) -> Composed:
-    return [(publisher, serialize_message(message)) for publisher, message in composed]

@@ -6,12 +6,14 @@ import threading
 from typing import Any
 
 import pytest
+from std_msgs.msg import Float64MultiArray
 from support.bench import PATIENCE, Bench
 
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.records import FloatArray
+from inertid_ros.ros.outputs import EstimateOutputs
 from inertid_ros.ros.worker import Worker
 from inertid_ros.sim.scenario import read_urdf
 
@@ -110,3 +112,32 @@ def test_a_completion_that_fails_is_reported_and_the_rest_is_published(
     assert bench.spin_until(lambda: words in bench.status("output").message)
     assert bench.spin_until(lambda: bool(bench.received["links/base_parameters"]))
     assert bench.received["links/parameters"] == []
+
+
+def test_what_nobody_listens_to_is_not_composed_until_somebody_does(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    composed = 0
+    prepare = EstimateOutputs.prepare
+
+    def count(outputs: EstimateOutputs, *arguments: Any) -> Any:
+        nonlocal composed
+        composed += 1
+        return prepare(outputs, *arguments)
+
+    monkeypatch.setattr(EstimateOutputs, "prepare", count)
+    for subscription in list(bench.probe.subscriptions):
+        if subscription.topic_name.startswith("/inertid/") and not subscription.topic_name.endswith("_predicted"):
+            bench.probe.destroy_subscription(subscription)
+    bench.start()
+    bench.describe()
+    bench.feed(2.0)
+    bench.status("load")
+    bench.status("load")
+    assert composed == 0
+    assert bench.received["load/wrench_predicted"]
+    bench.probe.create_subscription(
+        Float64MultiArray, "/inertid/load/parameters", bench.received["load/parameters"].append, 10
+    )
+    assert bench.spin_until(lambda: bool(bench.received["load/parameters"]))
+    assert bench.received["markers"] == []

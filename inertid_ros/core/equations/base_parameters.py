@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,7 +28,7 @@ SIGNIFICANT_DIGITS = 10
 """Digits of a combination's coefficients that rounding leaves untouched."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BaseParameters:
     """The B combinations of F parameters that can be identified.
 
@@ -63,7 +64,7 @@ class BaseParameters:
         """Parameters that have no effect on what is measured."""
         return np.flatnonzero(~np.any(self.combination, axis=0))
 
-    @property
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """The B combinations for people, each beginning with the parameter that stands for it."""
         return tuple(

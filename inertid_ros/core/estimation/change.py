@@ -15,12 +15,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.special import chdtrc
 
 from inertid_ros.core.equations.load import LOAD, UNKNOWNS
 from inertid_ros.core.estimation.products import ProductSums
-from inertid_ros.core.estimation.systematic import Normal, expand
+from inertid_ros.core.estimation.systematic import Normal, weigh_products
 from inertid_ros.core.records import FloatArray, IntArray
 
 _CHANGE = np.concatenate(([0.3], [0.03] * 3, [0.003] * 6, [1.0] * 3, [0.05] * 3))
@@ -69,11 +68,8 @@ class _Scores(NamedTuple):
 
 
 def _find_scores(sums: ProductSums, window: FloatArray, values: FloatArray, index: IntArray) -> _Scores:
-    coefficients, derivatives = expand(values)
-    derivatives = derivatives[:, :, index]
-    weighted = (window / sums.inflation[:, None, None]) @ derivatives[:, :, :UNKNOWNS]
-    information = _CHANGE[:, None] * np.tensordot(weighted, derivatives, axes=((0, 1), (0, 1)))
-    slope = -_CHANGE * np.tensordot(weighted, coefficients, axes=((0, 1), (0, 1)))
+    data, slope = weigh_products(window, values, sums.inflation)
+    information, slope = _CHANGE[:, None] * data[:UNKNOWNS, index], -_CHANGE * slope[:UNKNOWNS]
     sizes, directions = np.linalg.eigh(information[:, :UNKNOWNS] * _CHANGE)
     seen = sizes > _SEEN
     roots, directions = np.sqrt(sizes[seen]), directions[:, seen]
@@ -113,6 +109,6 @@ def contradicts(sums: ProductSums, suspected: Evidence, window: FloatArray) -> b
 
 
 def _likelihood(scores: FloatArray, covariance: FloatArray) -> float:
-    factor = cho_factor(covariance, lower=True)
-    distance = scores @ cho_solve(factor, scores)
-    return float(-0.5 * distance - np.log(np.diag(factor[0])).sum())
+    factor = np.linalg.cholesky(covariance)
+    whitened = np.linalg.solve(factor, scores)
+    return float(-0.5 * whitened @ whitened - np.log(np.diag(factor)).sum())

@@ -239,7 +239,7 @@ class HypothesisEstimator:
 
     def prepare_solution(self) -> Callable[[], JointSolution]:
         """What gives the same in any thread, while rows go on being taken."""
-        sums, start, noise = self._sums.copy(), self.values.copy(), self._motion_noise.copy()
+        sums, start, noise = self._sums.condense(), self.values.copy(), self._motion_noise.copy()
         return lambda: solve_jointly(sums, start, noise)
 
     def _look_for_change(self) -> Decision:

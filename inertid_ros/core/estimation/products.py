@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy as copy_shallow
+
 import numpy as np
 
 from inertid_ros.core.compiled import compiled
@@ -27,6 +29,7 @@ PIECES = 4
 """Pieces in a block (2 s): four times as long as the noise of strain gauge amplifiers is correlated."""
 BLOCKS = 16
 """Blocks that the scatter of scores is found from: half a minute, in which a bias does not drift away."""
+_NOTHING: FloatArray = np.zeros((1, 6, PRODUCTS, PRODUCTS))
 
 
 @compiled
@@ -83,6 +86,24 @@ def diffuse_products(products: FloatArray, variance: FloatArray) -> None:
         for i in range(size):
             for j in range(i + 1):
                 gram[i, j] -= scale * line[i] * line[j]
+
+
+@compiled
+def add_scores(blocks: FloatArray, coefficients: FloatArray, squares: FloatArray, expected: FloatArray) -> None:
+    """Add the squares (6, F) of the scores of the first features in blocks, and what noise lets expect of them.
+
+    Blocks (B, 6, P, P) are lower triangles; the score of a feature is its row of a block times coefficients (6, P).
+    """
+    features, size = squares.shape[1], coefficients.shape[1]
+    for block in range(len(blocks)):
+        for channel in range(len(squares)):
+            gram = blocks[block, channel]
+            for f in range(features):
+                score = 0.0
+                for p in range(size):
+                    score += (gram[f, p] if p <= f else gram[p, f]) * coefficients[channel, p]
+                squares[channel, f] += score * score
+                expected[channel, f] += gram[f, f]
 
 
 class ProductSums:
@@ -145,8 +166,8 @@ class ProductSums:
 
     @property
     def full_blocks(self) -> FloatArray:
-        """(B, 6, P, P) of the last blocks that are over."""
-        return complete(self.blocks[1 : 1 + min(self.pieces // PIECES, BLOCKS - 1)])
+        """(B, 6, P, P) of the last blocks that are over, lower triangles."""
+        return self.blocks[1 : 1 + min(self.pieces // PIECES, BLOCKS - 1)]
 
     def window(self, pieces: int) -> FloatArray:
         """Of the last pieces that are over (6, P, P)."""
@@ -159,6 +180,13 @@ class ProductSums:
         same.pieces, same._filled = self.pieces, self._filled
         same.values, same.expected = self.values, self.expected
         same.inflation, same.known_inflation = self.inflation, self.known_inflation
+        return same
+
+    def condense(self) -> ProductSums:
+        """A copy that has the same solution, but has forgotten what came when: it is made often, and soon."""
+        same = copy_shallow(self)
+        same.settled = self.settled + self.recent.sum(axis=0)
+        same.recent, same.blocks = _NOTHING, _NOTHING
         return same
 
     def take_over(self, other: ProductSums, bias_variance: FloatArray) -> None:

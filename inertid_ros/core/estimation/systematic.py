@@ -26,11 +26,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky
 
+from inertid_ros.core.compiled import compiled
 from inertid_ros.core.equations.load import FEATURES, LOAD, REGRESSORS, UNKNOWNS
-from inertid_ros.core.estimation.products import CONSTANT, MOVING, PRODUCTS, RATES, READING, TILTED, ProductSums
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.estimation.products import (
+    CONSTANT,
+    MOVING,
+    PRODUCTS,
+    RATES,
+    READING,
+    TILTED,
+    ProductSums,
+    add_scores,
+)
+from inertid_ros.core.records import FloatArray, IntArray
 
 BIAS, DELAY, TILT, GAIN, NUISANCES = LOAD, LOAD + 6, LOAD + 7, LOAD + 9, LOAD + 45
 """Where among the unknowns of the joint solution these begin, and how many there are."""
@@ -83,35 +92,153 @@ def make_precision(deviations: FloatArray) -> FloatArray:
         return np.diag(1.0 / deviations**2)
 
 
-_LOAD_PART = REGRESSORS[:MOVING, :, :LOAD]
+_LOAD_PART = np.ascontiguousarray(REGRESSORS[:MOVING, :, :LOAD])
 """(12, 6, 10): what each moving feature adds to the regressor of phi."""
+_INVOLVED = np.array(
+    [[*range(LOAD), BIAS + i, DELAY, TILT, TILT + 1, *range(GAIN + 6 * i, GAIN + 6 * i + 6)] for i in range(6)]
+)
+"""(6, 20): the unknowns that a channel's equation contains."""
+
+
+@compiled
+def lay_down_feature(
+    place: int,
+    factor: float,
+    effect: float,
+    by_phi: FloatArray,
+    pure: FloatArray,
+    coefficients: FloatArray,
+    derivatives: FloatArray,
+) -> None:
+    """Coefficient of one entry of z in one channel (P,), and its derivatives (P, 20) by load and gains."""
+    coefficients[place] = factor * effect
+    for u in range(BIAS):
+        derivatives[place, u] = factor * by_phi[u]
+    for j in range(6):
+        derivatives[place, BIAS + 4 + j] = factor * pure[j]
+
+
+@compiled
+def expand_channels(
+    values: FloatArray, load_part: FloatArray, coefficients: FloatArray, derivatives: FloatArray
+) -> None:
+    """Coefficients (6, P) of z and their derivatives (6, P, 20) by the unknowns involved, into arrays of zeros."""
+    pure, by_phi = np.empty(6), np.empty(BIAS)
+    for feature in range(MOVING):
+        regressor = load_part[feature]
+        for j in range(6):
+            pure[j] = (regressor[j] * values[:BIAS]).sum()
+        for channel in range(6):
+            effect, by_phi[:] = 0.0, 0.0
+            for j in range(6):
+                mixing = values[GAIN + 6 * channel + j] + (1.0 if j == channel else 0.0)
+                effect += mixing * pure[j]
+                by_phi += mixing * regressor[j]
+            found, by_unknown = coefficients[channel], derivatives[channel]
+            lay_down_feature(feature, 1.0, effect, by_phi, pure, found, by_unknown)
+            lay_down_feature(RATES + feature, -values[DELAY], effect, by_phi, pure, found, by_unknown)
+            by_unknown[RATES + feature, BIAS + 1] = -effect
+            for axis in range(2 if feature < 3 else 0):
+                place = TILTED + 3 * axis + feature
+                lay_down_feature(place, values[TILT + axis], effect, by_phi, pure, found, by_unknown)
+                by_unknown[place, BIAS + 2 + axis] = effect
+    for channel in range(6):
+        coefficients[channel, CONSTANT], coefficients[channel, READING] = values[BIAS + channel], -1.0
+        derivatives[channel, CONSTANT, BIAS] = 1.0
+
+
+@compiled
+def add_channels(
+    grams: FloatArray,
+    inflation: FloatArray,
+    involved: IntArray,
+    coefficients: FloatArray,
+    derivatives: FloatArray,
+    data: FloatArray,
+    slope: FloatArray,
+) -> None:
+    """Add D^T G D (55, 55) and D^T G c (55,) of all channels, G their products (6, P, P) over their inflation."""
+    size, count = derivatives.shape[1], derivatives.shape[2]
+    weighted, square = np.empty((size, count)), np.empty((count, count))
+    for channel in range(len(grams)):
+        gram, by_unknown, unknowns = grams[channel], derivatives[channel], involved[channel]
+        weighted[:] = 0.0
+        square[:] = 0.0
+        for p in range(size):
+            for q in range(size):
+                factor = gram[p, q] / inflation[channel]
+                for a in range(count):
+                    weighted[p, a] += factor * by_unknown[q, a]
+            for a in range(count):
+                slope[unknowns[a]] += weighted[p, a] * coefficients[channel, p]
+                for b in range(a + 1):
+                    square[a, b] += by_unknown[p, a] * weighted[p, b]
+        for a in range(count):
+            for b in range(a + 1):
+                data[unknowns[a], unknowns[b]] += square[a, b]
+                if a != b:
+                    data[unknowns[b], unknowns[a]] += square[a, b]
+
+
+@compiled
+def factorise(matrix: FloatArray) -> bool:
+    """Put the Cholesky factor in place of the lower triangle; False if the matrix is not positive definite."""
+    for i in range(len(matrix)):
+        for j in range(i + 1):
+            rest = matrix[i, j]
+            for k in range(j):
+                rest -= matrix[i, k] * matrix[j, k]
+            if i == j and not rest > 0.0:
+                return False
+            matrix[i, j] = np.sqrt(rest) if i == j else rest / matrix[j, j]
+    return True
+
+
+@compiled
+def solve_factorised(factor: FloatArray, right: FloatArray, inverse: FloatArray) -> None:
+    """Solve for a right side (V,), in place, and invert (V, V), exactly symmetric, by the Cholesky factor."""
+    size = len(factor)
+    root = np.zeros((size, size))
+    for i in range(size):
+        root[i, i] = 1.0 / factor[i, i]
+        for k in range(i):
+            part = factor[i, k] * root[i, i]
+            right[i] -= factor[i, k] * right[k]
+            for j in range(k + 1):
+                root[i, j] -= part * root[k, j]
+        right[i] *= root[i, i]
+    inverse[:] = 0.0
+    for k in range(size):
+        for i in range(k + 1):
+            for j in range(i + 1):
+                inverse[i, j] += root[k, i] * root[k, j]
+    for i in range(size - 1, -1, -1):
+        for k in range(i + 1, size):
+            right[i] -= factor[k, i] * right[k]
+            inverse[i, k] = inverse[k, i]
+        right[i] /= factor[i, i]
+
+
+def _expand(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    coefficients, derivatives = np.zeros((6, PRODUCTS)), np.zeros((6, PRODUCTS, _INVOLVED.shape[1]))
+    expand_channels(values, _LOAD_PART, coefficients, derivatives)
+    return coefficients, derivatives
 
 
 def expand(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Coefficients (6, P) of z in each channel's residual, -1 for the reading, and their derivatives (6, P, 55)."""
-    phi, delay, tilt = values[:LOAD], values[DELAY], values[TILT:GAIN]
-    mixing = np.eye(6) + values[GAIN:].reshape(6, 6)
-    pure = _LOAD_PART @ phi
-    effect, by_phi = mixing @ pure.T, np.tensordot(mixing, _LOAD_PART, axes=(1, 1))
-    coefficients, derivatives = np.zeros((6, PRODUCTS)), np.zeros((6, PRODUCTS, NUISANCES))
-    channels = np.arange(6)
-    coefficients[:, CONSTANT], coefficients[:, READING] = values[BIAS:DELAY], -1.0
-    derivatives[channels, CONSTANT, BIAS + channels] = 1.0
-    parts: tuple[tuple[int, int, float, int | None], ...] = (
-        (0, MOVING, 1.0, None),
-        (RATES, MOVING, -delay, DELAY),
-        (TILTED, 3, tilt[0], TILT),
-        (TILTED + 3, 3, tilt[1], TILT + 1),
-    )
-    for first, count, factor, unknown in parts:
-        part = slice(first, first + count)
-        coefficients[:, part], derivatives[:, part, :LOAD] = factor * effect[:, :count], factor * by_phi[:, :count]
-        if unknown is not None:
-            derivatives[:, part, unknown] = (-1.0 if unknown == DELAY else 1.0) * effect[:, :count]
-        for channel in channels:
-            gains = GAIN + 6 * channel
-            derivatives[channel, part, gains : gains + 6] = factor * pure[:count]
+    coefficients, parts = _expand(values)
+    derivatives = np.zeros((6, PRODUCTS, NUISANCES))
+    for channel, unknowns in enumerate(_INVOLVED):
+        derivatives[channel, :, unknowns] = parts[channel].T
     return coefficients, derivatives
+
+
+def weigh_products(grams: FloatArray, values: FloatArray, inflation: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """What products (6, P, P) say of the unknowns about some values: information (55, 55) and slope (55,)."""
+    data, slope = np.zeros((NUISANCES, NUISANCES)), np.zeros(NUISANCES)
+    add_channels(np.ascontiguousarray(grams), inflation, _INVOLVED, *_expand(values), data, slope)
+    return data, slope
 
 
 def find_inflation(sums: ProductSums, values: FloatArray) -> FloatArray:
@@ -123,14 +250,14 @@ def find_inflation(sums: ProductSums, values: FloatArray) -> FloatArray:
     residuals together say, high frequencies included, and at least what was known before.
     """
     blocks = sums.full_blocks
-    coefficients, _ = expand(values)
+    coefficients, _ = _expand(values)
     if len(blocks) < _FEWEST_BLOCKS:
         squares = np.einsum("ip,ipq,iq->i", coefficients, sums.total, coefficients)
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
-    scores = np.einsum("bipq,iq->bip", blocks[:, :, :FEATURES], coefficients)
-    expected = np.einsum("bipp->ip", blocks)[:, :FEATURES]
+    squares, expected = np.zeros((2, 6, FEATURES))
+    add_scores(blocks, coefficients, squares, expected)
     used = expected > 0.0
-    ratios = np.where(used, (scores**2).sum(axis=0) / np.where(used, expected, 1.0), 0.0)
+    ratios = np.where(used, squares / np.where(used, expected, 1.0), 0.0)
     ratio = ratios.sum(axis=1) / np.maximum(used.sum(axis=1), 1) * len(blocks) / (len(blocks) - 1)
     pooled = np.repeat(ratio.reshape(2, 3).mean(axis=1), 3)
     return np.asarray(np.maximum(1.0, 0.5 * (ratio + pooled)))
@@ -149,19 +276,22 @@ class Normal:
     def __init__(self, sums: ProductSums, grams: FloatArray, values: FloatArray, inflation: FloatArray) -> None:
         """Set up and solve for products (6, P, P) with the prior of the sums."""
         self.index = np.flatnonzero(np.isfinite(np.diag(sums.precision)))
-        known = sums.precision[np.ix_(self.index, self.index)]
-        coefficients, derivatives = expand(values)
-        derivatives = derivatives[:, :, self.index]
-        weighted = (grams / inflation[:, None, None]) @ derivatives
-        self.data = np.tensordot(derivatives, weighted, axes=((0, 1), (0, 1)))
-        slope = np.tensordot(weighted, coefficients, axes=((0, 1), (0, 1)))
-        slope += known @ (values - sums.mean)[self.index]
+        part = np.ix_(self.index, self.index)
+        known = sums.precision[part]
+        data, slope = weigh_products(grams, values, inflation)
+        self.data = data[part]
         scale = 1.0 / np.sqrt(np.diag(known))
-        root = cholesky((self.data + known) * np.outer(scale, scale), lower=True)
+        step = scale * (slope[self.index] + known @ (values - sums.mean)[self.index])
+        inverse = np.empty(known.shape)
+        scales = np.outer(scale, scale)
+        factor = (self.data + known) * scales
+        if not factorise(factor):
+            raise np.linalg.LinAlgError("the information of load and nuisances is not positive definite")
+        solve_factorised(factor, step, inverse)
         self.data[:UNKNOWNS, :UNKNOWNS] += known[:UNKNOWNS, :UNKNOWNS]
-        self.covariance = cho_solve((root, True), np.diag(scale)) * scale[:, None]
+        self.covariance = inverse * scales
         self.values = values.copy()
-        self.values[self.index] -= scale * cho_solve((root, True), scale * slope)
+        self.values[self.index] -= scale * step
 
     def spread(self, matrix: FloatArray) -> FloatArray:
         """A matrix (V, V) of the free unknowns as one of all (55, 55)."""

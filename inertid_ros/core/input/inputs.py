@@ -22,6 +22,7 @@ from inertid_ros.core.settings.settings import LinksSettings
 from inertid_ros.core.static.rest_poses import StaticWrench
 
 _WRENCH = len(WRENCH_NAMES)
+_ALL_USABLE: BoolArray = np.ones((1, _WRENCH), dtype=bool)
 
 
 class Waiting(NamedTuple):
@@ -100,7 +101,8 @@ class WristInput:
         if found is None:
             return None
         stamps, readings, samples = found
-        return Waiting(stamps, readings, np.ones(readings.shape, dtype=bool), samples)
+        usable = _ALL_USABLE if len(stamps) == 1 else np.ones(readings.shape, dtype=bool)
+        return Waiting(stamps, readings, usable, samples)
 
 
 class ArmInput:

@@ -180,6 +180,8 @@ class Synchroniser:
             horizon = min(horizon, max(others, newest - _LONGEST_WAIT))
         given_up = 0
         if newest > horizon:
+            if count == 1:
+                return []
             count, given_up = self._count_ready(horizon, streams)
         segments = self._read(streams, count) if count else []
         if given_up:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from xml.etree import ElementTree
 
 import pinocchio as pin
@@ -71,7 +72,7 @@ class Robot:
         """Names of the joints that move."""
         return tuple(self.model.names[1:])
 
-    @property
+    @cached_property
     def frame_names(self) -> tuple[str, ...]:
         """Names of the links, which are the frames a sensor can be in."""
         return tuple(frame.name for frame in self.model.frames if frame.type == pin.FrameType.BODY)

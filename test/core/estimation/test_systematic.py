@@ -12,6 +12,7 @@ from inertid_ros.core.estimation.systematic import (
     GAIN,
     NUISANCES,
     TILT,
+    Normal,
     expand,
     find_inflation,
     make_precision,
@@ -77,6 +78,45 @@ def test_coefficients_are_those_of_the_model_and_derivatives_are_their_differenc
         step[unknown] = 1e-6
         difference = (expand(values + step)[0] - expand(values - step)[0]) / 2e-6
         np.testing.assert_allclose(derivatives[:, :, unknown], difference, atol=1e-8)
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_step_is_that_of_the_dense_normal_equations(fixed: bool) -> None:
+    random = np.random.default_rng(3)
+    z, noise = make_rows(3, 100), np.repeat([0.3, 0.02], 3)
+    deviations = nuisance_deviations(0.0 if fixed else 0.004, 0.008, 0.01, 0.01)
+    readings = measure(z, draw_values(3, 1.0)) + noise * random.normal(size=(100, 6))
+    sums = make_sums(z, readings, deviations, noise)
+    values, inflation = draw_values(4, 0.5), random.uniform(1.0, 3.0, 6)
+    found = Normal(sums, sums.total, values, inflation)
+    coefficients, derivatives = expand(values)
+    free = np.flatnonzero(np.append(np.ones(UNKNOWNS), deviations))
+    np.testing.assert_array_equal(found.index, free)
+    derivatives = derivatives[:, :, free]
+    weighted = (sums.total / inflation[:, None, None]) @ derivatives
+    data = np.tensordot(derivatives, weighted, axes=((0, 1), (0, 1)))
+    known = sums.precision[np.ix_(free, free)]
+    slope = np.tensordot(weighted, coefficients, axes=((0, 1), (0, 1))) + known @ (values - sums.mean)[free]
+    covariance = np.linalg.inv(data + known)
+    data[:UNKNOWNS, :UNKNOWNS] += known[:UNKNOWNS, :UNKNOWNS]
+    sizes = np.sqrt(np.diag(data))
+    np.testing.assert_allclose(found.data / sizes / sizes[:, None], data / sizes / sizes[:, None], atol=1e-12)
+    sizes = np.sqrt(np.diag(covariance))
+    np.testing.assert_array_equal(found.covariance, found.covariance.T)
+    np.testing.assert_allclose(
+        found.covariance / sizes / sizes[:, None], covariance / np.outer(sizes, sizes), atol=1e-7
+    )
+    np.testing.assert_allclose((found.values - values)[free] / sizes, -covariance @ slope / sizes, atol=1e-6)
+
+
+def test_a_condensed_copy_has_the_same_solution() -> None:
+    noise = np.repeat([0.3, 0.02], 3)
+    for rows in (60, 800):
+        z = make_rows(6, rows)
+        sums = make_sums(z, measure(z, draw_values(6, 1.0)), nuisance_deviations(0.004, 0.008, 0.01, 0.01), noise)
+        solutions = [solve_jointly(one, np.append(PHI, BIAS)) for one in (sums, sums.condense())]
+        np.testing.assert_allclose(solutions[0].values, solutions[1].values, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(solutions[0].inflation, solutions[1].inflation, rtol=1e-9)
 
 
 def test_without_nuisances_it_is_weighted_least_squares() -> None:
