@@ -139,11 +139,13 @@ class EstimatorNode(LifecycleNode):
         self._estimate_outputs: dict[str, Any] = {}
         for session in identification.sessions:
             samples = SampleOutputs(publishers, session.task)
-            is_load = session.task.target is Target.LOAD
             self._sample_outputs[session.task.name] = samples
-            self._estimate_outputs[session.task.name] = (
-                LoadOutputs(publishers, samples) if is_load else LinksOutputs(publishers)
-            )
+            if session.task.target is Target.LOAD:
+                outputs = LoadOutputs(publishers, samples)
+                self._estimate_outputs[session.task.name] = outputs
+                session.on_event = outputs.publish_event
+            else:
+                self._estimate_outputs[session.task.name] = LinksOutputs(publishers)
 
     def _destroy(self) -> None:
         self._active = False

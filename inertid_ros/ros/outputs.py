@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -19,7 +20,7 @@ from visualization_msgs.msg import MarkerArray
 
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
-from inertid_ros.core.records import FloatArray, Output
+from inertid_ros.core.records import Event, FloatArray, Output
 from inertid_ros.core.settings.choices import Reliability
 from inertid_ros.ros.encode import EffortEncoder, WrenchEncoder
 from inertid_ros.ros.markers import MarkerPainter
@@ -27,6 +28,7 @@ from inertid_ros.ros.messages import (
     base_covariance_message,
     base_parameters_message,
     covariance_message,
+    event_message,
     inertia_is_known,
     inertia_message,
     known_body,
@@ -186,8 +188,14 @@ class LoadOutputs:
         self._inertia = publishers.create(InertiaStamped, "~/load/inertia")
         self._parameters = publishers.create(Float64MultiArray, "~/load/parameters")
         self._covariance = publishers.create(Float64MultiArray, "~/load/covariance")
+        self._repeatability = publishers.create(Float64MultiArray, "~/load/repeatability")
+        self._events = publishers.create(DiagnosticArray, "~/events")
         self._markers = publishers.create(MarkerArray, "~/markers")
         self._samples = samples
+
+    def publish_event(self, event: Event, frame: str) -> None:
+        """Publish what happened to the load, at once."""
+        self._events.publish(event_message(event, frame))
 
     def prepare(self, estimate: LoadEstimate, period: float) -> list[Callable[[], Composed]]:
         """Return jobs that compose the messages of an estimate, in any thread.
@@ -203,7 +211,8 @@ class LoadOutputs:
         def compose() -> Composed:
             composed = [
                 (self._parameters, parameters_message(estimate)),
-                (self._covariance, covariance_message(estimate)),
+                (self._covariance, covariance_message(estimate, estimate.covariance)),
+                (self._repeatability, covariance_message(estimate, estimate.repeatability)),
             ]
             body = known_body(estimate)
             if body is not None:
