@@ -36,19 +36,16 @@ def find_probability(accepted: float, *others: float) -> float:
     return 1.0 / (1.0 + sum(math.exp(min(other - accepted, 700.0)) for other in others))
 
 
-def describe_change(decision: Decision, deviations: tuple[float, float] = (0.0, 0.0)) -> Decision:
+def describe_change(decision: Decision, share: float = _NO_SHARE) -> Decision:
     """Another load, by its masses: attached where there was none, released where there is none, or changed.
 
-    None is what is lighter than 50 g, than 2 % of the other load, or than two standard `deviations` [kg] of its own.
+    None is what is lighter than 50 g, or than a `share` of the other load.
     """
     if decision.kind is not EventKind.LOAD_CHANGED:
         return decision
     before, after = decision.masses
-    nothing = max(_NO_LOAD, _NO_SHARE * max(abs(before), abs(after)))
-    was_none, is_none = (
-        abs(before) <= max(nothing, 2.0 * deviations[0]),
-        abs(after) <= max(nothing, 2.0 * deviations[1]),
-    )
+    nothing = max(_NO_LOAD, share * max(abs(before), abs(after)))
+    was_none, is_none = abs(before) <= nothing, abs(after) <= nothing
     kind, words = EventKind.LOAD_CHANGED, "the load has changed"
     if was_none and not is_none:
         kind, words = EventKind.LOAD_ATTACHED, "a load was attached"

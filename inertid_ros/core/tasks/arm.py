@@ -59,6 +59,9 @@ _WORSE = 2.0
 """The load before must leave so many times what another one leaves; model errors leave as much of both."""
 _DIFFERENT = 5.0
 """Standard deviations by which the masses before and after must differ: friction makes rows less than independent."""
+_MIXED = 0.1
+"""A mass below this part of the other is that of no load: the last window before a change is noticed may have a part of
+the load after it."""
 _NO_MASS = 0.1
 """Masses down to this [kg] below zero are within what any arm's friction can do."""
 
@@ -302,7 +305,7 @@ class PayloadTask(ArmTask):
         evidence = 0.5 * (leaves - would_leave - LOAD * math.log(_WINDOW))  # Bayes factor after Schwarz
         confidence = find_probability(evidence, 0.0)
         decision = Decision(False, EventKind.LOAD_CHANGED, "", confidence, masses)
-        return describe_change(decision, (math.sqrt(variances[0]), math.sqrt(variances[1])))
+        return describe_change(decision, _MIXED)
 
     def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LinksEstimate | LoadEstimate]:
         """All that is known of the load."""
