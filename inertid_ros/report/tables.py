@@ -59,7 +59,7 @@ def list_parameters(trace: LoadTrace | LinkTrace) -> Html:
             "unit": PARAMETER_UNITS,
             "state": states,
         }
-        return _show_columns(columns, _BOTH)
+        return _show_columns(columns, _BOTH, "numbers combinations")
     model = trace.estimate.model
     columns = {
         "base parameter": model.base.texts,
