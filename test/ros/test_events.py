@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -81,10 +82,10 @@ def test_contacts_begin_and_end_and_a_sensor_is_tared(bench: Bench) -> None:
     }
 
 
-def test_the_tool_is_no_load(bench: Bench) -> None:
+def test_the_tool_is_no_load(bench: Bench, tmp_path: Path) -> None:
     """With the gripper captured as the tool, a part that is taken was attached to nothing."""
     bench.simulate(tool="gripper", attach_at=9.0)
-    bench.start()
+    bench.start(save_directory=str(tmp_path))
     bench.describe()
     bench.feed(8.5)
     response = bench.call(Trigger, "/inertid/capture_tool", Trigger.Request())
