@@ -19,8 +19,17 @@ from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.settings.choices import LoadSource
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 from inertid_ros.replay.replay import weigh as weigh_bags
-from inertid_ros.text.numbers import PARAMETER_UNITS, format_count, format_estimate, format_number, format_parameter
+from inertid_ros.replay.trace import LoadTrace
+from inertid_ros.text.numbers import (
+    PARAMETER_UNITS,
+    format_count,
+    format_estimate,
+    format_number,
+    format_parameter,
+    format_spread,
+)
 from inertid_ros.text.parameters import count_states
+from inertid_ros.text.sensor import format_nuisances
 
 
 def replay(options: argparse.Namespace) -> int:
@@ -57,7 +66,7 @@ def _print_outcome(outcome: Outcome, output: Path) -> None:
     """Print what was found, how well it explains what was measured, and where the files are."""
     console = Console(highlight=False, soft_wrap=True, markup=False)
     if outcome.document["load"] is not None:
-        _print_load(console, outcome.document)
+        _print_load(console, outcome.document, outcome.recordings[-1].traces.load)
     if outcome.document["links"] is not None:
         _print_links(console, outcome.document["links"])
     for item in {item.code: item for part in outcome.recordings for item in part.traces.health}.values():
@@ -67,12 +76,17 @@ def _print_outcome(outcome: Outcome, output: Path) -> None:
     console.print(f"written to {output}")
 
 
-def _print_load(console: Console, document: dict[str, Any]) -> None:
-    load = document["load"]
+def _print_load(console: Console, document: dict[str, Any], last: LoadTrace | None) -> None:
+    load, sensor = document["load"], None if last is None else last.estimate.sensor
     for index, name in enumerate(PARAMETER_NAMES):
         deviation = math.sqrt(load["covariance"][index][index])
-        text = format_parameter(index, float(load["parameters"][index]), deviation, load["states"][index])
-        console.print(f"{name:>4}  {text}")
+        state = load["states"][index]
+        text = format_parameter(index, float(load["parameters"][index]), deviation, state)
+        repeats = format_spread(load["repeatability"][index], PARAMETER_UNITS[index])
+        console.print(f"{name:>4}  {text}" + ("" if state == "not excited yet" else f"; repeats within ± {repeats}"))
+    if sensor is not None:
+        for name, text in format_nuisances(sensor).items():
+            console.print(f"{name}: {text}")
     _print_findings(console, load)
     relative = document["residual"]["relative_rms"]
     console.print(f"residual: {100.0 * relative:.2f} % of the rms of the wrench")

@@ -150,7 +150,8 @@ class Chain:
         while position < count:
             decision = task.take_row(segment, position, self._paused)
             if decision.kind is not None:
-                events += (Event(stamps.item(position), decision.kind, decision.message),)
+                described = decision.kind, decision.message, decision.confidence, *decision.masses
+                events += (Event(stamps.item(position), *described),)
             if decision.restart:
                 task.rows.restart()
             position = task.rows.resume(segment, position)

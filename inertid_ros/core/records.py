@@ -79,19 +79,36 @@ class WrenchBlock(NamedTuple):
 class EventKind(Name):
     """What can happen to a load."""
 
+    LOAD_ATTACHED = "load_attached"
+    LOAD_RELEASED = "load_released"
     LOAD_CHANGED = "load_changed"
     BIAS_CHANGED = "bias_changed"
     CONTACT_BEGAN = "contact_began"
     CONTACT_ENDED = "contact_ended"
 
 
+LOAD_EVENTS = (EventKind.LOAD_ATTACHED, EventKind.LOAD_RELEASED, EventKind.LOAD_CHANGED)
+"""What means that another load is carried."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something happened to the load: when (nanoseconds, the data's own clock), what, and the same in words."""
+    """Something happened to the load.
+
+    Attributes:
+        stamp: when it was noticed, nanoseconds of the data's own clock.
+        kind: what.
+        message: the same in words.
+        confidence: probability that it is this and none of what else was tested, see `estimation.events`.
+        mass_before, mass_after: of the load [kg], without the tool; the same unless the load has changed.
+    """
 
     stamp: int
     kind: EventKind
     message: str
+    confidence: float
+    mass_before: float
+    mass_after: float
 
 
 class RowOutput(NamedTuple):

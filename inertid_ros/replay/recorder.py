@@ -289,7 +289,9 @@ class Recorder:
             self.events_left_out += 1
             return
         nearest = int(np.abs(stamps - event.stamp).argmin())
-        self._events.append(TraceEvent(float(times[nearest]), event.kind.value, event.message))
+        masses = event.mass_before, event.mass_after
+        described = event.kind.value, event.message, event.confidence, *masses
+        self._events.append(TraceEvent(float(times[nearest]), *described))
 
     def keep(self, estimate: LoadEstimate | LinksEstimate) -> None:
         """Keep an estimate of now."""

@@ -82,11 +82,14 @@ class SignalTrace:
 
 @dataclass(frozen=True, slots=True)
 class TraceEvent:
-    """Something that happened to the load: seconds since the start, kind and words of `core.records.Event`."""
+    """Something that happened to the load: seconds since the start, all else as in `core.records.Event`."""
 
     time: float
     kind: str
     message: str
+    confidence: float = 1.0
+    mass_before: float = 0.0
+    mass_after: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from inertid_ros.core.input.joint_stream import MAX_GAP
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.records import LOAD_EVENTS, EventKind, FloatArray
 from inertid_ros.replay.trace import TraceEvent
 from inertid_ros.report.markup import Html, element
 
@@ -29,7 +29,12 @@ LINE_COLOURS = ("#1f5fa8", "#2e8b57", "#c0392b", "#7b4fa3", "#d08a00", "#4f5b66"
 MOST_EVENTS = 100
 """So many events are drawn; more would hide the data."""
 
-_EVENT_COLOURS = {"load_changed": "#7b4fa3", "bias_changed": AMBER, "contact_began": RED, "contact_ended": RED}
+_EVENT_COLOURS = {
+    **{kind.value: "#7b4fa3" for kind in LOAD_EVENTS},
+    "bias_changed": AMBER,
+    "contact_began": RED,
+    "contact_ended": RED,
+}
 _CONTACT = "rgba(192, 57, 43, 0.10)"
 
 _GRID, _SCENE_GRID = "#EBF0F8", "#DFE8F3"
@@ -218,7 +223,7 @@ def mark_events(figure: Figure, events: Sequence[TraceEvent], end: float) -> Non
     """
     spans = [(start, stop, {"fillcolor": _CONTACT, "line": {"width": 0}}) for start, stop in find_contacts(events, end)]
     for event in events[:MOST_EVENTS]:
-        if event.kind in ("load_changed", "bias_changed"):
+        if event.kind in (*LOAD_EVENTS, EventKind.BIAS_CHANGED):
             line = {"color": _EVENT_COLOURS[event.kind], "width": 1, "dash": "dot"}
             spans.append((event.time, event.time, {"line": line}))
     figure.layout["shapes"] = [

@@ -72,6 +72,7 @@ figcaption { margin-bottom: 4px; max-width: 100ch; }
 nav { font-size: 13.5px; margin: 10px 0 0; }
 nav a { margin-right: 14px; color: #1f5fa8; text-decoration: none; }
 .columns { display: grid; grid-template-columns: 1fr 1fr; gap: 0 28px; align-items: start; }
+.columns > div { min-width: 0; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 13.5px; margin: 4px 0 10px; }
 th { text-align: left; color: var(--soft); font-weight: 600; border-bottom: 1px solid var(--line);

@@ -161,7 +161,8 @@ def _show_load(trace: LoadTrace) -> Iterator[Html]:
     estimate, frame = trace.estimate, trace.estimate.frame
     tool = "" if estimate.tool is None else "; the tool is subtracted"
     yield remark(f"The ten parameters refer to the origin and the axes of '{frame}'{tool}.")
-    yield element("div", tables.list_parameters(trace), tables.list_body(trace), kind="columns")
+    parameters, others = tables.list_parameters(trace), (tables.list_body(trace), tables.list_mounting(trace))
+    yield element("div", element("div", parameters), element("div", *others), kind="columns")
     body = find_body(estimate.states, estimate.feasible, estimate.covariance)
     if body is None:
         return

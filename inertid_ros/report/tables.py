@@ -18,14 +18,23 @@ from inertid_ros.files.vendor_snippets import find_body, inertia_is_known
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Trace, Traces
 from inertid_ros.report.markup import Html, badge, bullets, element, remark, table
 from inertid_ros.report.verdict_links import find_residuals
-from inertid_ros.text.numbers import PARAMETER_UNITS, format_estimate
+from inertid_ros.text.numbers import PARAMETER_UNITS, format_estimate, format_spread
 from inertid_ros.text.parameters import parameter_units
+from inertid_ros.text.sensor import format_nuisances
 
 _BADGES = {
     "known": "good", "uncertain": "caution", "not excited yet": "none",
     "error": "bad", "warning": "caution", "info": "none",
 }  # fmt: skip
 """Colour of each state of a parameter, and of each level of a problem."""
+_BOTH = (
+    "95 % each. Accuracy: how far from the truth, systematic error of sensor and mounting included. Repeatability: "
+    "what noise alone does to repetitions on the same sensor."
+)
+_MOUNTING = (
+    "Estimated together with the load, which is corrected for it. An interval that includes zero is no defect, but the "
+    "reason why the accuracy is not as good as the repeatability."
+)
 MOST_LISTED = 200
 """So many events are listed; the others are counted."""
 
@@ -39,8 +48,18 @@ def list_parameters(trace: LoadTrace | LinkTrace) -> Html:
     ]
     states = [_show(state) for state in estimate.states]
     if isinstance(trace, LoadTrace):
-        columns = {"parameter": PARAMETER_NAMES, "value ± 95 %": numbers, "unit": PARAMETER_UNITS, "state": states}
-        return _show_columns(columns)
+        repeats = [
+            "–" if state == ParameterState.NOT_EXCITED else f"± {format_spread(float(deviation))}"
+            for state, deviation in zip(estimate.states, estimate.repeatable_deviations, strict=True)
+        ]
+        columns = {
+            "parameter": PARAMETER_NAMES,
+            "value ± accuracy": numbers,
+            "repeatability": repeats,
+            "unit": PARAMETER_UNITS,
+            "state": states,
+        }
+        return _show_columns(columns, _BOTH, "numbers combinations")
     model = trace.estimate.model
     columns = {
         "base parameter": model.base.texts,
@@ -84,6 +103,14 @@ def list_sensor(trace: LoadTrace) -> Html:
         "largest residual": map(_number, statistics.largest),
     }
     return _show_columns(columns, "Over the whole recording, including contacts and the time before convergence.")
+
+
+def list_mounting(trace: LoadTrace) -> Html:
+    """What is systematically wrong with the sensor, its clock and its mounting; empty where that is not known."""
+    texts = {} if trace.estimate.sensor is None else format_nuisances(trace.estimate.sensor)
+    if not texts:
+        return Html("")
+    return _show_columns({"sensor and mounting": texts.keys(), "found ± 95 %": texts.values()}, _MOUNTING)
 
 
 def list_bodies(trace: LinkTrace) -> Html:
@@ -173,11 +200,12 @@ def list_events(trace: LoadTrace) -> Html:
     if not trace.events:
         return remark("No contacts and no load changes.")
     rows = [
-        (f"{event.time:.2f} s", event.kind.replace("_", " "), event.message) for event in trace.events[:MOST_LISTED]
+        (f"{event.time:.2f} s", event.kind.replace("_", " "), f"{100.0 * event.confidence:.4g} %", event.message)
+        for event in trace.events[:MOST_LISTED]
     ]
     left = len(trace.events) - len(rows)
     more = remark(f"{left} more are not listed.") if left else ""
-    return Html(table(("time", "event", "description"), rows) + more)
+    return Html(table(("time", "event", "confidence", "description"), rows) + more)
 
 
 def list_settings(settings: Settings) -> Html:

@@ -14,7 +14,7 @@ import numpy as np
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.estimation.estimate import LoadEstimate, Mode, WristSensor
 from inertid_ros.core.estimation.states import ParameterState
-from inertid_ros.core.records import BoolArray, EventKind
+from inertid_ros.core.records import LOAD_EVENTS, BoolArray, EventKind
 from inertid_ros.core.rigid_body.description import describe_body
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.replay.trace import MODES, LoadTrace, Trace
@@ -206,6 +206,7 @@ def _judge_convention(estimate: LoadEstimate) -> Iterator[Sentence]:
 
 def _judge_events(trace: LoadTrace) -> Iterator[Sentence]:
     times = {kind: [event.time for event in trace.events if event.kind == kind] for kind in EventKind}
+    times[EventKind.LOAD_CHANGED] = [event.time for event in trace.events if event.kind in LOAD_EVENTS]
     often = {kind: f"{format_count(len(moments))} ({list_times(moments)})" for kind, moments in times.items()}
     if times[EventKind.LOAD_CHANGED]:
         text = f"changed {often[EventKind.LOAD_CHANGED]}; the numbers are those of the last load."

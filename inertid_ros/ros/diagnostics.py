@@ -15,6 +15,7 @@ from inertid_ros.ros.messages import inertia_is_known, known_body, stamp_message
 from inertid_ros.ros.monitor import Issue, Situation, TaskStatus
 from inertid_ros.text.numbers import format_count, format_interval, format_parameter
 from inertid_ros.text.parameters import count_states, format_base_parameters, format_fits
+from inertid_ros.text.sensor import format_largest_gain, format_nuisances
 
 LEVELS: Mapping[Level, bytes] = {
     "info": DiagnosticStatus.OK,
@@ -93,6 +94,14 @@ def _load_values(estimate: LoadEstimate) -> dict[str, str]:
         for index, (name, (value, deviation, state)) in enumerate(zip(estimate.names, described, strict=True))
     }
     sensor = {} if estimate.sensor is None else {"wrench sign": estimate.sensor.sign or "not known yet"}
+    if estimate.states[0] is not _NOT_EXCITED:
+        sensor |= {
+            f"mass, {word}": format_interval(estimate.values[0], deviations[0], "kg")
+            for word, deviations in (
+                ("accuracy", estimate.deviations),
+                ("repeatability", estimate.repeatable_deviations),
+            )
+        }
     return sensor | values | _body_values(known_body(estimate)) | _sensor_values(estimate.sensor)
 
 
@@ -120,12 +129,15 @@ def _body_values(body: RigidBodyEstimate | None) -> dict[str, str]:
 
 
 def _sensor_values(sensor: WristSensor | None) -> dict[str, str]:
-    """Bias and noise of a wrist sensor; nothing where there is none."""
+    """What is systematically wrong, bias and noise of a wrist sensor; nothing where there is none."""
     if sensor is None:
         return {}
     deviations = np.sqrt(np.diag(sensor.bias_covariance))
     source = "measured at standstill" if sensor.noise_calibrated else "assumed: let the robot stand still for 2 s"
-    values = {}
+    nuisances = format_nuisances(sensor)
+    shown = [name for name in nuisances if not name.startswith("gain")]
+    values = {name: nuisances[name] for name in shown}
+    values |= {"largest gain": format_largest_gain(sensor)} if nuisances else {}
     for index, (axis, unit) in enumerate(_AXES):
         values[f"bias {axis}"] = format_interval(sensor.bias[index], deviations[index], unit)
     for index, (axis, unit) in enumerate(_AXES):

@@ -6,19 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import InertiaStamped
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.states import ParameterState
-from inertid_ros.core.records import BoolArray, FloatArray
+from inertid_ros.core.records import BoolArray, Event, EventKind, FloatArray
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
 from inertid_ros.core.rigid_body.inertial import UPPER_TRIANGLE
 
 COMBINED = "only in combinations"
 ABSENT = "not identifiable"
 
+_DISTURBING = (EventKind.CONTACT_BEGAN, EventKind.BIAS_CHANGED)
+"""Events that keep the load from being known, or may have been a mistake."""
 _SECOND = 1_000_000_000
 _KNOWN_INERTIA = 0.1
 """Largest standard deviation of an entry of a known inertia, as a part of the largest principal moment: the measure by
@@ -88,14 +91,35 @@ def parameters_message(estimate: LoadEstimate) -> Float64MultiArray:
     return _column(" ".join(estimate.names), estimate.states, values)
 
 
-def covariance_message(estimate: LoadEstimate) -> Float64MultiArray:
-    """Return the covariance of the parameters, 10 x 10, row by row, both dimensions labelled with their names.
+def covariance_message(estimate: LoadEstimate, covariance: FloatArray) -> Float64MultiArray:
+    """Return the accuracy or the repeatability of the parameters, 10 x 10, row by row, labelled with their names.
 
     A parameter that is not excited yet keeps its variance and is correlated with nothing.
     """
     excited = _is_excited(estimate)
     related = np.outer(excited, excited) | np.eye(len(excited), dtype=bool)
-    return _square(" ".join(estimate.names), np.where(related, estimate.covariance, 0.0))
+    return _square(" ".join(estimate.names), np.where(related, covariance, 0.0))
+
+
+def event_message(event: Event, frame: str) -> DiagnosticArray:
+    """Return an event as one status, with the stamp of the data: its name is the kind, its values are numbers."""
+    values = {
+        "kind": event.kind.value,
+        "confidence": f"{event.confidence:.6f}",
+        "mass_before": f"{event.mass_before:.6f}",
+        "mass_after": f"{event.mass_after:.6f}",
+    }
+    status = DiagnosticStatus(
+        level=DiagnosticStatus.WARN if event.kind in _DISTURBING else DiagnosticStatus.OK,
+        name=event.kind.value,
+        message=event.message,
+        hardware_id=frame,
+        values=[KeyValue(key=key, value=value) for key, value in values.items()],
+    )
+    message = DiagnosticArray(status=[status])
+    message.header.frame_id = frame
+    message.header.stamp = stamp_message(event.stamp)
+    return message
 
 
 def _is_excited(estimate: LoadEstimate) -> BoolArray:

@@ -139,7 +139,9 @@ class EstimatorNode(LifecycleNode):
         for session in identification.sessions:
             samples = SampleOutputs(publishers, session.task)
             self._sample_outputs[session.task.name] = samples
-            self._estimate_outputs[session.task.name] = EstimateOutputs(publishers, session.task, samples)
+            outputs = EstimateOutputs(publishers, session.task, samples)
+            self._estimate_outputs[session.task.name] = outputs
+            session.on_event = outputs.publish_event
 
     def _destroy(self) -> None:
         self._active = False

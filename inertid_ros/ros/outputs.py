@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -21,7 +22,7 @@ from visualization_msgs.msg import MarkerArray
 from inertid_ros.core.chain import Target
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
-from inertid_ros.core.records import FloatArray, Output
+from inertid_ros.core.records import Event, FloatArray, Output
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate
 from inertid_ros.core.settings.choices import Reliability
 from inertid_ros.ros.encode import EffortEncoder, WrenchEncoder
@@ -30,6 +31,7 @@ from inertid_ros.ros.messages import (
     base_covariance_message,
     base_parameters_message,
     covariance_message,
+    event_message,
     inertia_is_known,
     inertia_message,
     known_body,
@@ -195,12 +197,18 @@ class EstimateOutputs:
         """Create the publishers; for a load, wrenches of the samples are drawn."""
         topics = _LOAD_TOPICS if task.target is Target.LOAD else _LINKS_TOPICS
         self._topics = [(publishers.create(kind, topic), compose) for topic, kind, compose in topics]
+        self._events = publishers.create(DiagnosticArray, "~/events") if task.target is Target.LOAD else None
         self._samples = samples
 
     @property
     def wanted(self) -> list[tuple[Any, _Compose]]:
         """The publishers that anybody listens to, with what composes their messages."""
         return [one for one in self._topics if one[0].get_subscription_count() > 0]
+
+    def publish_event(self, event: Event, frame: str) -> None:
+        """Publish what happened to the load, at once."""
+        if self._events is not None:
+            self._events.publish(event_message(event, frame))
 
     def prepare(self, estimate: LoadEstimate | LinksEstimate, period: float) -> list[Callable[[], Composed]]:
         """Return jobs that compose the messages of an estimate, in any thread.
@@ -247,7 +255,8 @@ def _draw(context: _Context) -> MarkerArray:
 
 _LOAD_TOPICS: tuple[tuple[str, Any, _Compose], ...] = (
     ("~/load/parameters", Float64MultiArray, lambda c: parameters_message(c.estimate)),
-    ("~/load/covariance", Float64MultiArray, lambda c: covariance_message(c.estimate)),
+    ("~/load/covariance", Float64MultiArray, lambda c: covariance_message(c.estimate, c.estimate.covariance)),
+    ("~/load/repeatability", Float64MultiArray, lambda c: covariance_message(c.estimate, c.estimate.repeatability)),
     ("~/load/inertia", InertiaStamped, lambda c: c.body and inertia_message(c.estimate, c.body)),
     ("~/markers", MarkerArray, _draw),
 )

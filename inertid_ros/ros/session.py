@@ -16,7 +16,7 @@ from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentifiedError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.states import ParameterState, judge_load_parameters
-from inertid_ros.core.records import JointBlock, Output, WrenchBlock
+from inertid_ros.core.records import Event, JointBlock, Output, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import read_tool
@@ -46,6 +46,7 @@ class Session:
         generation: counts the chains built.
         revision: counts what makes earlier estimates obsolete: a new chain, a reset, another tool.
         is_warm: whether the newest chain has put out something.
+        on_event: takes what happened to the load, and its frame.
         used_at: when samples were used last, or should have been: seconds of the monotonic clock.
     """
 
@@ -78,6 +79,7 @@ class Session:
         self.generation = 0
         self.revision = 0
         self.is_warm = False
+        self.on_event: Callable[[Event, str], None] = _ignore_event
         self.used_at = time.monotonic()
         self._read_tool()
         if task.waits_for_frame:
@@ -206,6 +208,7 @@ class Session:
             self._usage.count_used(processed)
             for event in processed.events:
                 self._logger.info(event.message)
+                self.on_event(event, self.frame)
             answers.append(self._answered.select_processed(processed))
         if waiting is not None and len(waiting.stamps):
             answers.append(self._answered.select_waiting(waiting))
@@ -287,6 +290,10 @@ class Session:
                 f"there is no {missing} yet, so nothing is known of the {self.task.name}: see /diagnostics"
             )
         return self.chain
+
+
+def _ignore_event(_: Event, __: str) -> None:
+    """Nobody listens."""
 
 
 def _is_finite(output: Output | None) -> bool:

@@ -27,6 +27,13 @@ def format_estimate(value: float, deviation: float, unit: str = "") -> str:
     return f"{text} {unit}" if unit else text
 
 
+def format_spread(deviation: float, unit: str = "") -> str:
+    """Write half of the 95 % interval of this standard deviation, two digits: `0.0041 kg`."""
+    width = INTERVAL * deviation
+    digits = max(0, 1 - math.floor(math.log10(width))) if width > 0.0 else 0
+    return f"{width:.{digits}f} {unit}".rstrip()
+
+
 def format_interval(value: float, deviation: float, unit: str) -> str:
     """Write the same where nothing around says what it is: `1.1060 ± 0.0041 kg (95 %)`."""
     return f"{format_estimate(value, deviation, unit)} (95 %)"

@@ -22,7 +22,7 @@ from support.chain import (
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.errors import NotIdentifiedError, UnknownFrameError
 from inertid_ros.core.input.segments import Segment
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.records import LOAD_EVENTS, Event, FloatArray
 from inertid_ros.core.rows.rows import Rows
 from inertid_ros.motions.motion import Hold, Sequence
 from inertid_ros.sim.sensors import SensorModel
@@ -78,7 +78,7 @@ def test_block_size_does_not_matter() -> None:
         return chain, np.concatenate(residuals), events
 
     whole, residual, events = run(10**6)
-    assert "load_changed" in events
+    assert "load_attached" in events
     assert "contact_began" in events
     for size in (1, 7, 1000):
         chain, other, other_events = run(size)
@@ -101,7 +101,10 @@ def test_load_step_in_motion_is_followed_and_biases_kept(seed: int) -> None:
     drive(chain, simulator, 0.0, attach)
     before = sensor_of(chain)
     assert abs(load_of(chain).values[0]) < 0.01
-    drive(chain, simulator, attach, attach + 1.0)
+    (event,) = drive(chain, simulator, attach, attach + 1.0).events
+    assert event.kind == "load_attached"
+    assert (event.mass_before, event.mass_after) == pytest.approx((0.0, 1.8), abs=0.05)
+    assert event.confidence > 0.95
     loaded = sensor_of(chain)
     assert load_of(chain).values[0] == pytest.approx(1.8, rel=0.02)
     known = np.sqrt(np.diag(before.bias_covariance))
@@ -109,7 +112,10 @@ def test_load_step_in_motion_is_followed_and_biases_kept(seed: int) -> None:
     assert np.all(np.sqrt(np.diag(loaded.bias_covariance)) < 1.5 * known)
     drive(chain, simulator, attach + 1.0, release)
     assert load_of(chain).values[0] == pytest.approx(1.8, abs=0.005)
-    drive(chain, simulator, release, release + 1.0)
+    (event,) = drive(chain, simulator, release, release + 1.0).events
+    assert event.kind == "load_released"
+    assert (event.mass_before, event.mass_after) == pytest.approx((1.8, 0.0), abs=0.05)
+    assert event.confidence > 0.95
     assert abs(load_of(chain).values[0]) < 0.036
 
 
@@ -119,7 +125,10 @@ def test_load_taken_at_standstill_is_noticed() -> None:
     simulator = simulate_puma(motion, 1, [(start + 1.0, BAR)])
     chain = make_chain()
     output = drive(chain, simulator, 0.0, motion.duration)
-    assert [event.kind for event in output.events] == ["load_changed"]
+    (event,) = output.events
+    assert event.kind == "load_attached"
+    assert (event.mass_before, event.mass_after) == pytest.approx((0.0, 1.8), abs=0.05)
+    assert event.confidence == pytest.approx(0.5, abs=0.1), "at standstill it may as well have been tared"
     assert load_of(chain).values[0] == pytest.approx(1.8, rel=0.02)
 
 
@@ -138,7 +147,9 @@ def test_contact_is_reported_and_changes_nothing() -> None:
     chain.push(joints)
     chain.push(push_force(wrenches, force))
     output = process(chain)
-    assert "contact_began" in [event.kind for event in output.events]
+    (began,) = [event for event in output.events if event.kind == "contact_began"]
+    assert began.confidence > 0.9
+    assert began.mass_before == began.mass_after == pytest.approx(1.8, abs=0.02)
     assert load_of(chain).mode == "contact"
     pushed = force[np.searchsorted(wrenches.stamps, output.stamps[5:])]
     left = np.sqrt(np.mean((output.residual[5:] - pushed) ** 2, axis=0))
@@ -156,13 +167,14 @@ def test_tared_sensor_in_motion_is_a_new_bias_not_a_new_load() -> None:
     chain = make_chain()
     drive(chain, simulator, 0.0, 9.0)
     offset = np.array([4.0, -9.0, 6.0, 0.5, 0.3, -0.4])
-    events = []
+    events: list[Event] = []
     for start in np.arange(9.0, 16.0, 0.5).tolist():
         chain.push(simulator.joints(start, start + 0.5))
         chain.push(push_force(simulator.wrenches(start, start + 0.5), offset))
-        events += [event.kind for event in process(chain).events]
-    assert "bias_changed" in events
-    assert "load_changed" not in events
+        events += process(chain).events
+    assert "bias_changed" in [event.kind for event in events]
+    assert {event.kind for event in events}.isdisjoint(LOAD_EVENTS)
+    assert all(event.mass_after == pytest.approx(1.8, abs=0.02) for event in events)
     np.testing.assert_allclose(load_of(chain).values[:4], BAR[:4], atol=5e-3)
 
 

@@ -20,6 +20,7 @@ from inertid_ros.replay.trace import LoadTrace, TraceEvent, Traces
 from inertid_ros.report import write_report
 from inertid_ros.report.markup import Html, bullets, element, table
 from inertid_ros.report.page import make_page
+from inertid_ros.text.numbers import format_spread
 
 NASTY = "<script>alert('x')</script>&\"</td>"
 PLOTS = ("body", "convergence", "states", "deviations", "wrenches", "residual", "spectrum", "distribution")
@@ -84,6 +85,19 @@ def test_everything_that_matters_is_said(page: str) -> None:
     assert all(info.name in text for info in iterate_settings())
     for word in ("/joint_states", "/wrench", "jitter", "longest gap", "skew", "no peak is lost", "1" * 64, "0" * 64):
         assert word in text
+
+
+def test_both_intervals_and_what_is_systematically_wrong_are_listed(page: str) -> None:
+    for words in (
+        "value ± accuracy",
+        "repeatability",
+        "sensor and mounting",
+        "wrench against joint states",
+        "confidence",
+    ):
+        assert words in page
+    estimate = puma_trace().estimate
+    assert f"± {format_spread(float(estimate.repeatable_deviations[0]))}" in page
 
 
 def test_the_same_replay_gives_the_same_bytes(page: str) -> None:

@@ -140,7 +140,7 @@ def test_what_is_not_excited_has_no_number_and_no_correlation() -> None:
     assert message.data[4] == 0.0
     assert message.data[5] == PHI[5]
     assert message.layout.dim[1].label.split(", ") == list(states)
-    published = np.array(covariance_message(estimate).data).reshape(10, 10)
+    published = np.array(covariance_message(estimate, estimate.covariance).data).reshape(10, 10)
     assert published[4, 4] == covariance[4, 4]
     assert published[0, 4] == published[4, 0] == 0.0
     assert published[0, 5] == covariance[0, 5]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ def test_a_load_is_weighed_and_everything_is_published(bench: Bench) -> None:
     covariance = np.array(bench.newest("load/covariance").data).reshape(10, 10)
     assert [d.size for d in bench.newest("load/covariance").layout.dim] == [10, 10]
     np.testing.assert_array_equal(covariance, covariance.T)
+    repeatability = np.array(bench.newest("load/repeatability").data).reshape(10, 10)
+    assert np.all(np.diag(repeatability) < np.diag(covariance))
     assert np.all(np.abs(parameters - truth) < 4.5 * np.sqrt(np.diag(covariance)))
     inertia = bench.newest("load/inertia")
     assert inertia.header.frame_id == "ft_sensor"
@@ -57,6 +60,10 @@ def test_a_load_is_weighed_and_everything_is_published(bench: Bench) -> None:
     values = {item.key: item.value for item in status.values}
     assert values["wrench sign"] == "on_sensor"
     assert values["m"].endswith("kg (95 %), known")
+    accuracy, repeats = (float(values[f"mass, {word}"].split()[2]) for word in ("accuracy", "repeatability"))
+    assert 0.0 < repeats < accuracy < 0.1
+    assert re.fullmatch(r"0\.\d+ ± 0\.\d+ ms (late|early)", values["wrench against joint states"])
+    assert values["largest gain"].endswith("%")
     assert "kg" in values["m"]
 
 

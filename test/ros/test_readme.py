@@ -63,7 +63,7 @@ def test_parameters_have_the_defaults_they_are_said_to_have() -> None:
             assert default == "`[load]`"
             assert info.default == ["load"]
         elif default.startswith("`") and "frame_id" not in default:
-            assert _names(default) == [info.default]
+            assert _names(default) == [str(info.default)]
         else:
             assert info.default == ""
 
@@ -120,6 +120,6 @@ def test_the_architecture_names_every_folder() -> None:
     assert named == there
 
 
-@pytest.mark.parametrize("page", ["architecture", "glossary", "constants", "how_it_works", "parameters"])
+@pytest.mark.parametrize("page", ["architecture", "glossary", "constants", "how_it_works", "intervals", "parameters"])
 def test_the_readme_links_the_documentation(page: str) -> None:
     assert f"(docs/{page}.md)" in README

@@ -40,6 +40,8 @@ OUTPUTS = {
     "load/inertia": InertiaStamped,
     "load/parameters": Float64MultiArray,
     "load/covariance": Float64MultiArray,
+    "load/repeatability": Float64MultiArray,
+    "events": DiagnosticArray,
     "load/wrench_predicted": WrenchStamped,
     "load/wrench_residual": WrenchStamped,
     "markers": MarkerArray,

@@ -149,13 +149,13 @@ def make_signal_memory(
         (GRAVITY, gravity),
         (COULOMB_VELOCITY, np.array([coulomb_velocity])),
         (BASE_SCREWS, base_screws),
-        (HORIZONTAL, _find_horizontal(gravity)),
+        (HORIZONTAL, find_horizontal(gravity)),
     ):
         floats[integers[place] : integers[place] + np.size(values)] = np.ravel(values)
     return SignalMemory(floats, integers)
 
 
-def _find_horizontal(gravity: FloatArray) -> FloatArray:
+def find_horizontal(gravity: FloatArray) -> FloatArray:
     """A vector (3,) across gravity and as long; zero without gravity."""
     across = np.cross(gravity, np.eye(3)[np.argmin(np.abs(gravity))])
     length = np.linalg.norm(across)

@@ -30,7 +30,7 @@ CERTAIN = 15.0
 """Logarithm of the Bayes factor beyond which something has changed: 3e6 to 1, one false alarm in weeks of pieces."""
 _DISTINCT = 5.0
 """Difference of both logarithms from which it is certain whether load or bias have changed: 150 to 1."""
-_CONSISTENT = 1e-4
+CONSISTENT = 1e-4
 """Probability below which the next piece contradicts a change that was suspected."""
 
 
@@ -105,7 +105,7 @@ def contradicts(sums: ProductSums, suspected: Evidence, window: FloatArray) -> b
     scores = _find_scores(sums, window, suspected.changed, index)
     expected = np.eye(len(scores.values)) + scores.by_all @ suspected.covariance @ scores.by_all.T
     distance = float(scores.values @ np.linalg.solve(expected, scores.values))
-    return bool(chdtrc(len(scores.values), distance) < _CONSISTENT)
+    return bool(chdtrc(len(scores.values), distance) < CONSISTENT)
 
 
 def _likelihood(scores: FloatArray, covariance: FloatArray) -> float:

@@ -20,8 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, UNKNOWNS, attenuate
-from inertid_ros.core.estimation.change import CERTAIN, Evidence, contradicts, weigh_change
+from inertid_ros.core.estimation.change import CERTAIN, CONSISTENT, Evidence, contradicts, weigh_change
 from inertid_ros.core.estimation.estimate import Mode
+from inertid_ros.core.estimation.events import Decision, find_probability
 from inertid_ros.core.estimation.folding import INFLATION, track_row
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.products import MOVING, PRODUCTS, RECENT, ProductSums, lay_down_products
@@ -57,14 +58,6 @@ _TURN = 2.0
 """Gravity [m/s²] must change by so much in the sensor frame, 12°, before a bias differs from a load or a push."""
 _LIGHTEST = 0.05
 """Masses below this [kg] have no certain sign: half a newton is within the drift of many sensors."""
-
-
-class Decision(NamedTuple):
-    """What follows from a row: whether the filters must be restarted, and what happened to the load, if anything."""
-
-    restart: bool
-    kind: EventKind | None = None
-    message: str = ""
 
 
 class _Suspicion(NamedTuple):
@@ -132,6 +125,30 @@ class _Hypotheses:
     def bias_fits(self) -> bool:
         """Whether another bias explains the rows, and gravity has turned enough to tell it from a load or a push."""
         return self._turned > _TURN and self.bias.squares_left - self._bias_before <= _FIT * self._expected
+
+    def find_confidence(self, kind: EventKind, is_possible: bool) -> float:
+        """Probability of what was accepted among load, bias and contact, as if all rows were one independent wrench.
+
+        A contact explains everything, and counts as if it left as much as is just accepted. That a load has changed is
+        compared with another bias even where gravity has not turned, which leaves both as likely; that a contact has
+        begun only with what is not ruled out: with a load only if that `is_possible`.
+        """
+        load, bias, contact = (
+            -3.0 * squares / self._expected
+            for squares in (
+                self.load.squares_left - self._load_before,
+                self.bias.squares_left - self._bias_before,
+                _FIT * self._expected,
+            )
+        )
+        if self.previous is not None:
+            load = max(load, -3.0 * (self.previous.squares_left - self._previous_before) / self._expected)
+        if kind is EventKind.LOAD_CHANGED:
+            return find_probability(load, bias, contact)
+        load = load if is_possible else -math.inf
+        if kind is EventKind.BIAS_CHANGED:
+            return find_probability(bias, load, contact)
+        return find_probability(contact, load, bias if self._turned > _TURN else -math.inf)
 
 
 class HypothesisEstimator:
@@ -272,7 +289,7 @@ class HypothesisEstimator:
             self._start_testing(Mode.CONTACT)
             assert self._hypotheses is not None
             self._hypotheses.is_slight = True
-            return Decision(True, EventKind.CONTACT_BEGAN, _CONTACT)
+            return self._report(True, EventKind.CONTACT_BEGAN, 1.0 - CONSISTENT)
         if age > 1 and (evidence.is_distinct or age + dropped >= RECENT - 2):
             return self._accept_slight(sums.split_off(age, dropped), evidence)
         self._suspected = _Suspicion(dropped, age, evidence)
@@ -284,12 +301,13 @@ class HypothesisEstimator:
             self._sums.take_over(young, PRIOR_BIAS**2)
             self._rebuild(self._sums)
             self._hypotheses, self.mode = None, Mode.TRACKING
-            return Decision(False, EventKind.BIAS_CHANGED, _BIAS_CHANGED)
+            return self._report(False, EventKind.BIAS_CHANGED, find_probability(evidence.bias, evidence.load, 0.0))
         self._rebuild(self._sums)
         known = solve_jointly(self._sums, self.values)
         young.mean, young.precision = known.forget_load(self._prior)
         young.values = evidence.changed
-        return self._accept_load(self._make_information(young), young)
+        confidence = find_probability(evidence.load, evidence.bias, 0.0)
+        return self._accept_load(self._make_information(young), young, confidence)
 
     def _make_information(self, sums: ProductSums) -> SquareRootInformation:
         """What sums say of load and bias."""
@@ -314,7 +332,7 @@ class HypothesisEstimator:
         evidence = weigh_change(self._sums, self._sums.total, tested.sums.window(age))
         if evidence.strongest < 0.0:
             self._hypotheses, self.mode = None, Mode.TRACKING
-            return Decision(True, EventKind.CONTACT_ENDED, "contact ended")
+            return self._report(True, EventKind.CONTACT_ENDED, find_probability(0.0, evidence.load, evidence.bias))
         if age > 1 and (evidence.is_distinct or age >= RECENT - 2):
             return self._accept_slight(tested.sums.split_off(age, 0), evidence)
         self._suspected = _Suspicion(0, age, evidence)
@@ -350,26 +368,34 @@ class HypothesisEstimator:
         if tested.explained >= _RECOVERY:
             was_contact = self.mode is Mode.CONTACT
             self._hypotheses, self.mode = None, Mode.TRACKING
-            return Decision(True, EventKind.CONTACT_ENDED, "contact ended") if was_contact else Decision(True)
-        if tested.rows < _TEST:
-            return _NOTHING
+            return self._report(True, EventKind.CONTACT_ENDED, _RECOVERED) if was_contact else Decision(True)
+        return _NOTHING if tested.rows < _TEST else self._choose(tested)
+
+    def _choose(self, tested: _Hypotheses) -> Decision:
+        """Accept the first hypothesis that fits, or call it a contact."""
         if tested.previous is not None and tested.previous_fits():
             assert self._previous_sums is not None
             sums = self._previous_sums.copy()
             sums.take_over(tested.sums, self._wander**2 * self._since_change)
-            return self._accept_load(tested.previous, sums)
-        if tested.load_fits() and self._is_possible(tested.load):
+            return self._accept_load(tested.previous, sums, tested.find_confidence(EventKind.LOAD_CHANGED, True))
+        is_possible = self._is_possible(tested.load)
+        if is_possible and tested.load_fits():
             known = solve_jointly(self._sums, self.values)
             tested.sums.inflation = tested.sums.known_inflation = self._sums.inflation
             tested.sums.mean, tested.sums.precision = known.forget_load(self._prior)
-            return self._accept_load(tested.load, tested.sums)
+            confidence = tested.find_confidence(EventKind.LOAD_CHANGED, True)
+            return self._accept_load(tested.load, tested.sums, confidence)
         if tested.bias_fits():
             self._sums.take_over(tested.sums, PRIOR_BIAS**2)
             self._track(tested.bias)
-            return Decision(False, EventKind.BIAS_CHANGED, _BIAS_CHANGED)
+            confidence = tested.find_confidence(EventKind.BIAS_CHANGED, is_possible)
+            return self._report(False, EventKind.BIAS_CHANGED, confidence)
         began = self.mode is not Mode.CONTACT
         self._start_testing(Mode.CONTACT)
-        return Decision(True, EventKind.CONTACT_BEGAN, _CONTACT) if began else Decision(True)
+        if not began:
+            return Decision(True)
+        confidence = tested.find_confidence(EventKind.CONTACT_BEGAN, is_possible)
+        return self._report(True, EventKind.CONTACT_BEGAN, confidence)
 
     def _is_possible(self, candidate: SquareRootInformation) -> bool:
         """Whether a load's mass is not beyond doubt below zero: that would be a push against gravity."""
@@ -377,20 +403,29 @@ class HypothesisEstimator:
         deviation = math.sqrt(self.variance_inflation * float(candidate.covariance()[0, 0]))
         return mass > -max(_LIGHTEST, 5.0 * deviation)
 
-    def _accept_load(self, candidate: SquareRootInformation, sums: ProductSums) -> Decision:
-        before = abs(self.values[0])
+    def _accept_load(self, candidate: SquareRootInformation, sums: ProductSums, confidence: float) -> Decision:
+        before = float(self.values[0])
         self._previous_sums, self._sums = self._sums, sums
         self._previous, self._since_change = self._main, 0.0
         self._track(candidate)
         self._motion_noise = np.zeros((2, 6))
-        message = f"the load has changed: {before:.3f} kg before, {abs(self.values[0]):.3f} kg now"
-        return Decision(False, EventKind.LOAD_CHANGED, message)
+        return self._report(False, EventKind.LOAD_CHANGED, confidence, before)
 
     def _track(self, accepted: SquareRootInformation) -> None:
         self._main, self._hypotheses, self.mode = accepted, None, Mode.TRACKING
         self.values = self._main.solve()
 
+    def _report(self, restart: bool, kind: EventKind, confidence: float, before: float | None = None) -> Decision:
+        """Report what happened, with the masses before and now in the driver's sign; the same if there is no other."""
+        now = float(self.values[0])
+        return Decision(restart, kind, _WORDS.get(kind, ""), confidence, (now if before is None else before, now))
+
 
 _NOTHING = Decision(False)
-_BIAS_CHANGED = "the sensor's bias has changed: it was tared, or drifts"
-_CONTACT = "contact: the wrench is inconsistent with a rigid load"
+_RECOVERED = (_RECOVERY + 1.0) / (_RECOVERY + 2.0)
+"""Probability that a contact has ended after so many rows that fit: Laplace's rule of succession."""
+_WORDS = {
+    EventKind.BIAS_CHANGED: "the sensor's bias has changed: it was tared, or drifts",
+    EventKind.CONTACT_BEGAN: "contact: the wrench is inconsistent with a rigid load",
+    EventKind.CONTACT_ENDED: "contact ended",
+}

@@ -334,4 +334,5 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
         noise = np.repeat(motion_noise, 3, axis=0).T / (1.5 * inflation[:, None])
         pulled = covariance @ np.einsum("ifu,if->u", derivatives[:, :6], noise * coefficients[:, :6])
         covariance, repeatability = (matrix + np.outer(pulled, pulled) for matrix in (covariance, repeatability))
+    covariance, repeatability = (0.5 * (matrix + matrix.T) for matrix in (covariance, repeatability))
     return JointSolution(normal.values, covariance, repeatability, inflation)

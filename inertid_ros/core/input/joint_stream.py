@@ -74,8 +74,8 @@ POSITION, IS_ANGLE, PRODUCT, POWER, BEFORE, LATEST = range(6)
 """What is remembered of each joint: its last position without jumps, whether it may jump by 2 pi, the sums of
 `contradicts`, the last two positions without a velocity;"""
 VELOCITY, CHANGE, INTEGRAL, DIFFERENCE, SQUARES, SUCCESSIVE, SPEEDS, BENDS, CROSSING, FILTERED = range(6, 16)
-"""the last measured velocity and its change, its integral in this chunk (NaN after a gap), d, sums of d², of products of
-successive d, of v² and of the squared second differences of v, w [rad/s] and F g."""
+"""the last measured velocity and its change, its integral in this chunk (NaN after a gap), d, sums of d², of products
+of successive d, of v² and of the squared second differences of v, w [rad/s] and F g."""
 REMEMBERED = 16
 """How many numbers of each joint these are."""
 

@@ -7,6 +7,7 @@ carries it: what is not known of the arm makes the load uncertain by itself.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -28,7 +29,7 @@ from inertid_ros.core.estimation.estimate import (
     judge_links,
     judge_load,
 )
-from inertid_ros.core.estimation.hypothesis import Decision
+from inertid_ros.core.estimation.events import Decision, describe_change, find_probability
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, WeightedSolution
 from inertid_ros.core.input.inputs import ArmInput, Waiting
@@ -58,6 +59,9 @@ _WORSE = 2.0
 """The load before must leave so many times what another one leaves; model errors leave as much of both."""
 _DIFFERENT = 5.0
 """Standard deviations by which the masses before and after must differ: friction makes rows less than independent."""
+_MIXED = 0.1
+"""A mass below this part of the other is that of no load: the last window before a change is noticed may have a part of
+the load after it."""
 _NO_MASS = 0.1
 """Masses down to this [kg] below zero are within what any arm's friction can do."""
 
@@ -290,7 +294,7 @@ class PayloadTask(ArmTask):
             return Decision(False)
         other = recent.solve()
         leaves, would_leave = recent.misfit(kept.values, kept), recent.misfit(other.values, kept)
-        masses = kept.values[-LOAD], other.values[-LOAD]
+        masses = float(kept.values[-LOAD]), float(other.values[-LOAD])
         variances = [solution.covariance()[-LOAD, -LOAD] for solution in (kept, other)]
         is_other = abs(masses[1] - masses[0]) > _DIFFERENT * float(np.sqrt(sum(variances)))
         if not is_other or leaves - would_leave < _CHANGED or leaves < _WORSE * would_leave:
@@ -298,8 +302,10 @@ class PayloadTask(ArmTask):
         self.estimator, self._solved_rows, self._before_window = recent, 0, None
         self.estimator.update()
         self.rows.set_values(self.estimator.values)
-        message = f"the load has changed: {masses[0]:.3f} kg before, {masses[1]:.3f} kg now"
-        return Decision(False, EventKind.LOAD_CHANGED, message)
+        evidence = 0.5 * (leaves - would_leave - LOAD * math.log(_WINDOW))  # Bayes factor after Schwarz
+        confidence = find_probability(evidence, 0.0)
+        decision = Decision(False, EventKind.LOAD_CHANGED, "", confidence, masses)
+        return describe_change(decision, _MIXED)
 
     def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LinksEstimate | LoadEstimate]:
         """All that is known of the load."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
-from inertid_ros.core.estimation.hypothesis import Decision
+from inertid_ros.core.estimation.events import Decision
 from inertid_ros.core.input.inputs import Waiting
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import Event, FloatArray, JointBlock, Output, WrenchBlock

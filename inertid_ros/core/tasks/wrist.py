@@ -7,15 +7,17 @@ from collections.abc import Callable
 import numpy as np
 
 from inertid_ros.core.checks.wrench_convention import ConventionCheck, WrenchSign, find_contradictions
-from inertid_ros.core.diagnosis import Finding, Health
+from inertid_ros.core.diagnosis import Finding, Health, has_error
 from inertid_ros.core.equations.load import LOAD, UNKNOWNS, make_load_equation
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, Mode, Solution, WristSensor, judge_load
-from inertid_ros.core.estimation.hypothesis import Decision, HypothesisEstimator
+from inertid_ros.core.estimation.events import Decision, describe_change
+from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
+from inertid_ros.core.estimation.nuisances import find_nuisances
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.inputs import Waiting, WristInput
 from inertid_ros.core.input.segments import Segment
-from inertid_ros.core.records import BoolArray, Event, EventKind, FloatArray, Output, RowOutput
+from inertid_ros.core.records import LOAD_EVENTS, BoolArray, Event, EventKind, FloatArray, Output, RowOutput
 from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.rows import Filters, Rows
@@ -52,7 +54,7 @@ class WristLoadTask:
         self._noise = self.rows.memory.noise
         start_noise(self.rows.memory, load.noise_floor_force, load.noise_floor_torque)
         self._configured_sign = load.wrench_sign
-        self._gravity = float(np.linalg.norm(gravity))
+        self._settings, self._gravity = load, gravity
         self._convention, self._sign = ConventionCheck(), WrenchSign(load.wrench_sign)
         self.tool: Tool | None = None
         self._all_usable: BoolArray = np.ones((1, 6), dtype=bool)
@@ -69,7 +71,7 @@ class WristLoadTask:
         if is_paused or row.signals.item(12) <= 0.0:
             return Decision(False)
         decision = estimator.take(segment.samples.item(position, 0), row, self._noise[:6])
-        if decision.kind in (EventKind.LOAD_CHANGED, EventKind.BIAS_CHANGED):
+        if decision.kind in LOAD_EVENTS or decision.kind is EventKind.BIAS_CHANGED:
             self._convention.start_load()
         is_tracking = estimator.mode is Mode.TRACKING
         self._convention.take(row.signals, row.readings, is_tracking)
@@ -78,7 +80,13 @@ class WristLoadTask:
         self.rows.set_values(estimator.values)
         if not is_tracking:
             discard_run(self.rows.memory, self.rows.integers)
-        return decision
+        return decision if decision.kind is None else self._subtract_tool(decision)
+
+    def _subtract_tool(self, decision: Decision) -> Decision:
+        """The same with masses of the load alone, in kilograms whatever the driver's sign."""
+        sign, tool = self._sign.sign, 0.0 if self.tool is None else float(self.tool.phi[0])
+        before, after = (abs(mass) if sign is None else sign.factor * mass for mass in decision.masses)
+        return describe_change(decision._replace(masses=(before - tool, after - tool)))
 
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """All wrenches of a segment are usable, for what is not has been left out; rows are not recorded."""
@@ -107,6 +115,7 @@ class WristLoadTask:
 
         def judge() -> LoadEstimate:
             joint = solve()
+            nuisances, deviations = joint.values[UNKNOWNS:], np.sqrt(np.diag(joint.covariance)[UNKNOWNS:])
             solution = Solution(
                 stamp=stamp,
                 mode=mode,
@@ -123,15 +132,17 @@ class WristLoadTask:
                 noise_density=noise_density,
                 noise_calibrated=noise_calibrated,
                 variance_inflation=float(joint.inflation.mean()),
-                nuisances=joint.values[UNKNOWNS:],
-                nuisance_deviations=np.sqrt(np.diag(joint.covariance)[UNKNOWNS:]),
+                nuisances=nuisances,
+                nuisance_deviations=deviations,
             )
-            return judge_load(solution, self.frame, found, tool, sensor)
+            wrong = () if has_error(found) else find_nuisances(nuisances, deviations, self._settings, self._gravity)
+            return judge_load(solution, self.frame, found + wrong, tool, sensor)
 
         return judge
 
     def _find(self, covariance: FloatArray) -> tuple[Finding, ...]:
-        found = find_contradictions(self._estimator.values, covariance, self._sign.sign, self._gravity)
+        size = float(np.linalg.norm(self._gravity))
+        found = find_contradictions(self._estimator.values, covariance, self._sign.sign, size)
         return self._convention.findings() + found
 
     def capture_tool(self, is_paused: bool) -> Tool:

@@ -1,0 +1,98 @@
+"""What is systematically wrong with a wrist sensor, its clock and its mounting: findings that say what to set."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inertid_ros.core.diagnosis import Finding
+from inertid_ros.core.equations.equation import WRENCH_NAMES
+from inertid_ros.core.equations.signals import find_horizontal
+from inertid_ros.core.estimation.systematic import LEVER
+from inertid_ros.core.records import FloatArray
+from inertid_ros.core.settings.settings import LoadSettings
+
+_SIGNIFICANT = 3.0
+"""Standard deviations of its own from which a nuisance is no coincidence: one in 370."""
+_LONG_DELAY = 0.002
+"""Delays [s] below this matter little: a load that turns at 1 rad/s is read wrong by 0.2 % of its weight, a fifth of
+what sensors are accurate to."""
+_LARGE_TILT = np.radians(0.5)
+"""Tilts [rad] below this matter little: they shift 0.9 % of a load's weight sideways, as much as sensors are accurate
+to, and few bases are set up better."""
+_PRIORS = 3.0
+"""Prior standard deviations beyond which a gain or cross-talk contradicts what the settings say of the sensor."""
+_INTERVAL = 1.96
+"""Standard deviations of a 95 % interval."""
+
+
+def split_nuisances(nuisances: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """Delay [s], tilts (2,) [rad], and gains and cross-talk (6, 6) of the 39 numbers."""
+    return float(nuisances[0]), nuisances[1:3], nuisances[3:].reshape(6, 6)
+
+
+def tilt_gravity(gravity: FloatArray, tilt: FloatArray) -> FloatArray:
+    """Gravity (3,) in the root frame as tilts (2,) say: g + tilt_0 h + tilt_1 (g x h) / |g|, as long as before.
+
+    h is horizontal and as long as g, see `equations.signals`.
+    """
+    size = float(np.linalg.norm(gravity))
+    if size == 0.0:
+        return gravity
+    across = find_horizontal(gravity)
+    tilted = gravity + tilt[0] * across + tilt[1] * np.cross(gravity, across) / size
+    return np.asarray(tilted * size / np.linalg.norm(tilted))
+
+
+def find_nuisances(
+    nuisances: FloatArray, deviations: FloatArray, settings: LoadSettings, gravity: FloatArray
+) -> tuple[Finding, ...]:
+    """Findings on what is both significant and large enough to matter.
+
+    Args:
+        nuisances: (39,) see `WristSensor`, and
+        deviations: (39,) their standard deviations.
+        settings: of the load; delays are relative to the one that is set.
+        gravity: (3,) that is set.
+    """
+    found = []
+    (delay, tilt, gains), (delay_std, tilt_std, gain_std) = map(split_nuisances, (nuisances, deviations))
+    if abs(delay) > max(_LONG_DELAY, _SIGNIFICANT * delay_std):
+        word = "late" if delay > 0.0 else "early"
+        message = (
+            f"the wrench is {1e3 * abs(delay):.1f} ± {1e3 * _INTERVAL * delay_std:.1f} ms {word}: set "
+            f"load.wrench_delay to {settings.wrench_delay + delay:.4f}"
+        )
+        found.append(Finding("warning", "wrench_late", message))
+    angle = float(np.hypot(*tilt))
+    if angle > _LARGE_TILT and (np.abs(tilt) > _SIGNIFICANT * tilt_std).any():
+        deviation = float(np.hypot(*(tilt * tilt_std))) / angle
+        numbers = ", ".join(f"{number:.4f}" for number in tilt_gravity(gravity, tilt))
+        message = (
+            f"gravity is tilted by {np.degrees(angle):.2f} ± {np.degrees(_INTERVAL * deviation):.2f}° against what is "
+            f"set: level the base, or set gravity to [{numbers}]"
+        )
+        found.append(Finding("warning", "base_tilted", message))
+    return (*found, *_find_gain(gains, gain_std, settings))
+
+
+def _find_gain(gains: FloatArray, deviations: FloatArray, settings: LoadSettings) -> tuple[Finding, ...]:
+    """A finding on the gain or cross-talk that contradicts the settings most, if one does."""
+    levers = np.repeat([1.0, LEVER], 3)
+    scale = np.outer(1.0 / levers, levers)
+    sizes, expected = np.abs(gains) * scale, np.full((6, 6), settings.cross_talk)
+    np.fill_diagonal(expected, settings.gain_uncertainty)
+    excess = sizes - np.maximum(_PRIORS * expected, _SIGNIFICANT * deviations * scale)
+    axis, source = np.unravel_index(int(excess.argmax()), excess.shape)
+    if excess[axis, source] <= 0.0 or expected[axis, source] == 0.0:
+        return ()
+    number = f"{100.0 * sizes[axis, source]:.1f} ± {100.0 * _INTERVAL * (deviations * scale)[axis, source]:.1f} %"
+    if axis == source:
+        name, what = "load.gain_uncertainty", f"{number} too {'much' if gains[axis, axis] > 0.0 else 'little'}"
+    else:
+        lever = "" if axis // 3 == source // 3 else f" at {LEVER:g} m"
+        name, what = "load.cross_talk", f"{number} of {WRENCH_NAMES[source]}{lever}"
+    message = (
+        f"{WRENCH_NAMES[axis]} reads {what}, more than {name} covers: check the sensor's calibration, or set {name} to "
+        f"{sizes[axis, source]:.2f}"
+    )
+    return (Finding("warning", "sensor_gain", message),)
