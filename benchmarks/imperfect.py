@@ -8,6 +8,7 @@ What is measured is true, delayed, turned, scaled, mixed, biased, drifting and n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -235,6 +236,10 @@ def true_wrenches(
     return wrenches
 
 
+Disturbance = Callable[[FloatArray, FloatArray], FloatArray]
+"""Wrenches (N, 6) that come on top, from times (N,) [s] and gravity (3,)."""
+
+
 @dataclass(frozen=True)
 class Recording:
     """What the sensors published: stamps [ns], and the truth."""
@@ -255,8 +260,9 @@ def record(
     rng: np.random.Generator,
     seconds: float,
     rate: float,
+    disturb: Disturbance | None = None,
 ) -> Recording:
-    """Sensors at one rate [Hz], not in phase."""
+    """Sensors at one rate [Hz], not in phase; what disturbs is measured as wrongly as the load."""
     has = imperfections
     joint_times = np.arange(0.0, seconds, 1.0 / rate)
     wrench_times = np.arange(0.3 / rate, seconds, 1.0 / rate)
@@ -267,6 +273,8 @@ def record(
     tilt = has.tilt * rng.normal(size=2)
     gravity = pin.exp3(np.array([tilt[0], tilt[1], 0.0])) @ np.array([0.0, 0.0, -GRAVITY])
     wrenches = true_wrenches(arm, motion, wrench_times - delay, phi, gravity)
+    if disturb is not None:
+        wrenches += disturb(wrench_times - delay, gravity)
     lever = np.repeat([1.0, 0.1], 3)
     mixing = has.cross_talk * rng.normal(size=(6, 6)) * np.outer(lever, 1.0 / lever)
     np.fill_diagonal(mixing, has.gain * rng.normal(size=6))

@@ -1,0 +1,43 @@
+"""Slight changes while an arm moves, on recordings that code of its own has made (benchmarks/imperfect.py)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from detection import SCENARIOS, SENSORS, Scenario, identify, run_once
+from imperfect import Arm, Motion, random_load, record
+
+from inertid_ros.core.records import EventKind
+
+TITLED = {scenario.title: scenario for scenario in SCENARIOS}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_50_g_of_2_kg_are_found_within_3_s_of_motion(seed: int) -> None:
+    run = run_once("mild", TITLED["+50 g"], seed)
+    assert run.delay < 3.0
+    assert not run.is_wrong
+    assert not run.is_false
+    assert abs(run.end) < 0.04
+    assert not run.ends_off
+
+
+@pytest.mark.parametrize("title", ["ramp 0.1 N/s for 5 s", "ramp 0.5 N/s for 5 s"])
+@pytest.mark.parametrize("sensors", SENSORS)
+def test_ramp_is_no_load_while_it_grows(sensors: str, title: str) -> None:
+    ramp: Scenario = TITLED[title]
+    for seed in range(2):
+        run = run_once(sensors, ramp._replace(wrong=(EventKind.LOAD_CHANGED,)), seed)
+        assert not run.is_wrong
+
+
+@pytest.mark.parametrize("sensors", SENSORS)
+def test_nothing_is_reported_where_nothing_happens(sensors: str) -> None:
+    for seed in range(2):
+        rng = np.random.default_rng(100 + seed)
+        arm = Arm("UR10")
+        motion, phi = Motion(len(arm.joints), rng, 1.0), random_load(rng)
+        published, events = identify(arm, record(arm, motion, phi, SENSORS[sensors], rng, 40.0, 250.0), interval=10.0)
+        assert not events
+        assert len(published) == 4
+        assert abs(published[-1].estimate.values[0] - phi[0]) < 4.0 * published[-1].estimate.deviations[0]
