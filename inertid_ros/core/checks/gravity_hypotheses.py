@@ -40,12 +40,13 @@ _IMPLAUSIBLE = 100.0
 """Median angular acceleration [rad/s²] that no arm keeps up: the joint states are wrong, and it is ignored."""
 _SUPERIOR = 50.0
 """Cost by which another configuration must be better: odds of 1e11 to 1 before anything is called an error."""
-_SUPERIOR_SHARE = 0.5
+_SUPERIOR_SHARE = 0.7
 """Part of the cost of the configuration as it is that another one may have at most."""
 _EQUAL = 10.0
 """Difference in cost below which two configurations explain the data equally well: odds of 150 to 1."""
-_ENOUGH_TURN = 2.0
-"""Standard deviation [m/s²] of gravity in a second direction from which a frame is judged: turns by 12 degrees."""
+_ENOUGH_TURN = 0.5
+"""Standard deviation [m/s²] of gravity in a second direction from which configurations are compared at all: turns by 3
+degrees. How well they can be told apart is part of the likelihood."""
 _SLIGHT = 5.0
 """Turns and tilts [deg] below this are no error of the configuration: ten times what mountings miss, and estimated."""
 _TILTED = 30.0
@@ -118,28 +119,27 @@ def judge_forces(poses: Poses, path: FramePath, gravity: FloatArray) -> Verdict:
     weights = _weigh(poses, float(np.linalg.norm(gravity)))
     cost, runs = divide(felt, forces, weights)
     explained = sum(stop - start for start, stop in runs if stop - start >= _LONG) / len(felt)
-    if cost < _SUPERIOR + len(felt):
-        return Verdict((), explained > _PASSED and is_turned(felt, 2), runs)
-    others = [item for item in _suppose(poses, path, gravity, weights, runs) if is_turned(item.felt, 1)]
+    if cost < _SUPERIOR:
+        return Verdict((), explained > _PASSED and find_turn(felt)[2] > _ENOUGH_TURN, runs)
+    others = [item for item in _suppose(poses, path, gravity, weights, runs) if find_turn(item.felt)[1] > _ENOUGH_TURN]
     least = min((item.cost for item in others), default=np.inf)
     if least < min(cost - _SUPERIOR, _SUPERIOR_SHARE * cost):
         likely = sorted((item for item in others if item.cost < least + _EQUAL), key=lambda item: item.cost)
         if all(item.message for item in likely):
-            message = "; or ".join(item.message for item in likely[:2])
+            message = "; or ".join(list(dict.fromkeys(item.message for item in likely))[:2])
             return Verdict((Finding("error", likely[0].code, message),), False, runs)
-    elif explained < _EXPLAINED and is_turned(felt, 1):
+    elif explained < _EXPLAINED and find_turn(felt)[1] > _ENOUGH_TURN:
         return Verdict((_NO_FRAME,), False, runs)
     return Verdict((), False, runs)
 
 
-def is_turned(felt: FloatArray, axis: int) -> bool:
-    """Whether gravity has turned enough in the second (1) or third (2) direction."""
-    spread = np.sort(np.linalg.eigvalsh(np.cov(felt.T)))[::-1]
-    return bool(spread[axis] > _ENOUGH_TURN**2)
+def find_turn(felt: FloatArray) -> FloatArray:
+    """Standard deviations (3,) [m/s²] of gravity, in the direction in which it has turned most first."""
+    return np.asarray(np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(felt.T))[::-1], 0.0)))
 
 
 def _weigh(poses: Poses, gravity: float) -> FloatArray:
-    """One over the squared tolerance of each force [1/N²]; the weight follows from the scatter of forces and gravity."""
+    """One over the squared tolerance of each force [1/N²]; the scatter of forces and gravity gives the weight."""
     scatter = np.clip(poses.felt.var(axis=0).sum() / gravity**2, _LEAST_SCATTER, 1.0)
     weight = float(np.sqrt(poses.wrenches[:, :3].var(axis=0).sum() / scatter))
     is_plausible = np.median(poses.turning) < _IMPLAUSIBLE
@@ -197,7 +197,11 @@ def _suppose(
         yield suppose(-_turn_back(path, poses.positions[:, order]) @ gravity, "joints_interchanged", message)
     back = _turn_back(path, poses.positions)
     direction = _fit_gravity(poses, weights, back, gravity)
-    yield suppose(poses.motion - back @ direction, "gravity_direction", _name_gravity(direction, gravity))
+    near, far = (
+        suppose(poses.motion - back @ (side * direction), "gravity_direction", _name_gravity(side * direction, gravity))
+        for side in (1.0, -1.0)
+    )
+    yield far if far.cost < near.cost - _EQUAL else near
     for start in ([(0, len(forces))], runs):
         turn, divided = None, start
         for _ in range(_ROUNDS):
@@ -237,10 +241,7 @@ def _name_gravity(direction: FloatArray, gravity: FloatArray) -> str:
         return ""
     listed = ", ".join(f"{value:.2f}" for value in direction)
     what = f"the base is tilted by {angle:.0f} deg" if angle < _TILTED else "gravity has another direction"
-    return (
-        f"{what}: the force follows gravity if that is along ({listed}) m/s² in the "
-        "root frame, or opposite: set gravity"
-    )
+    return f"{what}: the force follows gravity if that is along ({listed}) m/s² in the root frame: set gravity"
 
 
 def _fit_turn(felt: FloatArray, forces: FloatArray, weights: FloatArray, runs: Runs) -> FloatArray:

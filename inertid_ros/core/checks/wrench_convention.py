@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from inertid_ros.core.checks.gravity_hypotheses import Poses, Runs, is_turned, judge_forces
+from inertid_ros.core.checks.gravity_hypotheses import Poses, Runs, find_turn, judge_forces
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.estimation.estimate import Sign
@@ -22,6 +22,8 @@ from inertid_ros.core.settings.choices import SignChoice
 
 _LIGHT = 0.3
 """Force [N] that must follow a full turn of gravity; less is nothing carried (30 g), or a load already subtracted."""
+_ENOUGH_TURN = 2.0
+"""Standard deviation [m/s²] of gravity in a second direction from which a load is judged: turns by 12 degrees."""
 _ENOUGH_POSES = 8
 """Different poses before anything is judged: twice as many as there are numbers in a frame and a mass."""
 _POSES = 128
@@ -127,16 +129,7 @@ def count_row(
     counts[1] += 1
     if amplitude < _SETTLED:
         return
-    time, after = sample[0] - lag, newest
-    for _ in range(min(counts[1], len(history)) - 1):
-        before = (after - 1) % len(history)
-        if history[before, 0] < time or history[before, 0] > history[after, 0]:
-            break
-        after = before
-    before = (after - 1) % len(history)
-    part = 0.0
-    if counts[1] > 1 and history[before, 0] < time < history[after, 0]:
-        part = (history[after, 0] - time) / (history[after, 0] - history[before, 0])
+    before, after, part = find_past(history, newest, min(counts[1], len(history)), sample[0] - lag)
     row = counts[0]
     last = max(row - 1, 0)
     change, moved = 0.0, 0.0
@@ -154,25 +147,47 @@ def count_row(
         counts[0] += 1
         counts[2] += 1
     if counts[0] == len(rows):
-        quarter = len(rows) // 4
-        for k in range(quarter):
-            rows[k] = rows[2 * k]
-        for k in range(2 * quarter, len(rows)):
-            rows[k - quarter] = rows[k]
-        counts[0] -= quarter
+        counts[0] -= leave_out(rows)
+
+
+@compiled
+def find_past(history: FloatArray, newest: int, count: int, time: float) -> tuple[int, int, float]:
+    """The rows before and after a time among the last so many, and where between them it is: 0 at the later one."""
+    after = newest
+    for _ in range(count - 1):
+        before = (after - 1) % len(history)
+        if history[before, 0] < time:
+            return before, after, (history[after, 0] - time) / (history[after, 0] - history[before, 0])
+        after = before
+    return after, after, 0.0
+
+
+@compiled
+def leave_out(rows: FloatArray) -> int:
+    """Leave out every other row of the older half; returns how many."""
+    quarter = len(rows) // 4
+    for k in range(quarter):
+        rows[k] = rows[2 * k]
+    for k in range(2 * quarter, len(rows)):
+        rows[k - quarter] = rows[k]
+    return quarter
+
+
+def _is_turned(felt: FloatArray) -> bool:
+    return bool(find_turn(felt)[1] > _ENOUGH_TURN)
 
 
 def _judge_load(poses: Poses, runs: Runs) -> tuple[Finding, ...]:
     """Whether the present load is none, and whether the moments of the longest run belong to its forces."""
     start, stop = runs[-1]
     felt, forces = poses.felt[start:stop], poses.wrenches[start:stop, :3]
-    if stop - start >= _ENOUGH_POSES and is_turned(felt, 1):
+    if stop - start >= _ENOUGH_POSES and _is_turned(felt):
         turned = float(felt.var(axis=0).sum())
         if forces.var(axis=0).sum() < (_LIGHT * np.sqrt(turned / 9.8**2)) ** 2:
             return (_COMPENSATED,)
     start, stop = max(runs, key=lambda run: run[1] - run[0])
     felt, moments = poses.felt[start:stop], poses.wrenches[start:stop, 3:]
-    if stop - start < _ENOUGH_POSES or not is_turned(felt, 1):
+    if stop - start < _ENOUGH_POSES or not _is_turned(felt):
         return ()
     centred = np.cov(np.hstack((felt, moments)).T)
     return _judge_moments(centred[:3, :3], centred[:3, 3:], centred[3:, 3:])
