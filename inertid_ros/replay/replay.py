@@ -98,11 +98,11 @@ class Replay:
             RecordingError: if nothing at all could be used; it says why.
         """
         self.trouble += self._inputs.list_undecodable()
+        self._check_robot()
         used = [part for part in self._parts if part.stamps[1]]
         failures = [f"no {part.what} could be used: {self._explain(part)}" for part in self._parts if part not in used]
         if not used:
             raise RecordingError("; ".join(failures))
-        self._check_robot()
         self.trouble += find_disorder(unite_health(part.chain.health for part in self._parts))
         for part in self._parts:
             self.trouble += part.list_trouble()

@@ -1,8 +1,6 @@
-"""Is the wrench what it is said to be? Judged by how the measured force follows gravity.
+"""Is the wrench what it is said to be? Judged by how the measured forces and moments follow gravity.
 
-For a load of mass m in the right frame, f = m a + b with a the acceleration less gravity, whatever the bias. With
-H = sum (a - mean)(f - mean)^T and C = sum (a - mean)(a - mean)^T, the best multiple of the identity leaves
-T - tr(H)^2 / tr(C) of T = sum |f - mean|^2 unexplained, the best multiple of any orthogonal matrix T - |H|_*^2 / tr(C).
+Forces are judged by `gravity_hypotheses`, moments by n = h x a + b in the poses of one load.
 
 Estimates are made in the driver's own sign; for the other sign they only change theirs. So the sign need not be known
 to learn, only to report: it is the one that makes the mass positive.
@@ -10,34 +8,43 @@ to learn, only to report: it is the one that makes the mass positive.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from inertid_ros.core.checks.gravity_hypotheses import Poses, Runs, find_turn, judge_forces
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.estimation.estimate import Sign
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.robot.robot import FramePath
 from inertid_ros.core.settings.choices import SignChoice
 
-_ENOUGH_TURN = 2.0
-"""Standard deviation [m/s²] of gravity in a second direction from which the frame is judged: turns by 12 degrees."""
 _LIGHT = 0.3
 """Force [N] that must follow a full turn of gravity; less is nothing carried (30 g), or a load already subtracted."""
-_ENOUGH_ROWS = 8.0
-"""Rows in different poses before anything is judged: twice as many as there are numbers in a frame and a mass."""
-_DIFFERENT = 0.3
-"""Change of the acceleration less gravity [m/s²] from which a row is another one: a turn by 2 degrees."""
+_ENOUGH_TURN = 2.0
+"""Standard deviation [m/s²] of gravity in a second direction from which a load is judged: turns by 12 degrees."""
+_ENOUGH_POSES = 8
+"""Different poses before anything is judged: twice as many as there are numbers in a frame and a mass."""
+_POSES = 128
+"""Poses that are kept: they are compared all with all, and these take a few milliseconds."""
+_AGAIN = 1.25
+"""Growth of the number of poses after which they are judged again."""
+_SETTLED = 0.9
+"""Amplitude of the filters from which a row is that of its pose; after a gap they have forgotten the one before, but
+see little of the new one at first."""
+_DIFFERENT = 1.0
+"""Change of the acceleration less gravity [m/s²] from which a row is another pose: a turn by 6 degrees."""
+_MOVED = 0.1
+"""Change of a joint [rad or m] from which a row is another pose, also where gravity as configured stays the same."""
+_HISTORY = 16
+"""Rows that are remembered to know where the joints were when the filters saw them: a third of a second."""
 _SMALL_MOMENT = 0.05
 """Standard deviation of the moments [Nm] below which they say nothing: cables and drift do as much."""
 _EXPLAINED = 0.8
-"""Part of the variance of forces or moments that the right axes explain at least, beside noise and contacts."""
-_PASSED = 0.75
-"""Part of the moments' variance from which they are seen to belong to the forces; a little less than `_EXPLAINED`, so
-that nothing is both."""
+"""Part of the variance of the moments that the right axes explain at least, beside noise and contacts."""
 _BETTER = 0.3
 """Part of the moments' variance that a mirror image must explain more than the axes as they are."""
-_FLAT = 0.05
-"""Smallest singular value, as a part of the largest, below which gravity has turned in one plane only and the axis
-across it is a matter of choice."""
 _MIRRORS = ((1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (1.0, -1.0, 1.0), (1.0, 1.0, -1.0))
 """Signs of the moments' axes: as they are, and with one of them mirrored."""
 _LIGHTEST = 0.05
@@ -55,120 +62,138 @@ _LEVER = 0.005
 
 
 class ConventionCheck:
-    """Judges the rows of the present load; before any load has passed, all rows there were.
+    """Keeps the last different poses, and judges them."""
 
-    In a wrong frame everything looks like contacts and changes of the load, so nothing may be left out then. Once a
-    load has been seen to follow gravity the frame is known to be right, and loads are not mixed.
-    """
+    def __init__(self, path: FramePath, gravity: FloatArray, lag: float) -> None:
+        """Start with nothing seen, for gravity (3,) in the root frame and rows that are late by so much [s]."""
+        joints = len(path.joint_names)
+        self._path, self._gravity, self._lag = path, gravity, lag
+        self._rows, self._history = np.empty((_POSES, 13 + joints)), np.empty((_HISTORY, 1 + joints))
+        self.restart()
 
-    def __init__(self) -> None:
-        """Start with nothing seen."""
-        self._all = _Sums()
-        self._present = _Sums()
-        self._last: FloatArray = np.zeros(3)
-        self._has_passed = False
+    def restart(self) -> None:
+        """Forget all poses, and what they have said."""
+        self._counts: IntArray = np.zeros(3, dtype=np.int64)
+        self._judged, self._has_passed = 0, False
+        self._findings: tuple[Finding, ...] = ()
 
-    def take(self, signals: FloatArray, readings: FloatArray, fits: bool) -> None:
-        """Take the signals (16,) and readings (6,) of a row, and whether the present load explains it.
+    def take(self, signals: FloatArray, readings: FloatArray, sample: FloatArray) -> None:
+        """Take the signals (16,) and readings (6,) of a row, and its sample [time, positions, ...]."""
+        count_row(signals, readings, sample, self._lag, self._history, self._rows, self._counts)
 
-        A row counts if the sensor has turned or been accelerated since the last one: waiting is no evidence.
-        """
-        count_row(signals, readings, fits, self._last, self._all.sums, self._present.sums)
+    def prepare(self) -> Callable[[], tuple[Finding, ...]]:
+        """What gives, in any thread, all that can be said by now; nothing while the sensor has not turned enough."""
+        kept, _, count = self._counts.tolist()
+        if count < max(_ENOUGH_POSES, min(_AGAIN * self._judged, self._judged + _POSES / 8)):
+            return lambda: self._findings
+        rows = self._rows[:kept].copy()
 
-    def start_load(self) -> None:
-        """What is carried has changed."""
-        self._has_passed |= self._present.judge()[1]
-        self._present = _Sums()
+        def judge() -> tuple[Finding, ...]:
+            poses = Poses(rows[:, :3], rows[:, 3:6], rows[:, 6:12], rows[:, 12], rows[:, 13:])
+            verdict = judge_forces(poses, self._path, self._gravity)
+            self._has_passed |= verdict.has_passed
+            wrong = () if self._has_passed else verdict.findings
+            self._findings = wrong or _judge_load(poses, verdict.runs)
+            self._judged = count
+            return self._findings
 
-    def findings(self) -> tuple[Finding, ...]:
-        """What can be said by now; empty while the sensor has not turned enough or nothing is wrong."""
-        found, passed, judged = self._present.judge()
-        if judged or passed or self._has_passed:
-            return found
-        return self._all.judge()[0]
+        return judge
 
 
 @compiled
 def count_row(
     signals: FloatArray,
     readings: FloatArray,
-    fits: bool,
-    last: FloatArray,
-    everything: FloatArray,
-    present: FloatArray,
+    sample: FloatArray,
+    lag: float,
+    history: FloatArray,
+    rows: FloatArray,
+    counts: IntArray,
 ) -> None:
-    """Add the products (10, 10) of a, 1, f and n of a row that differs from the last one counted."""
-    amplitude, change = signals[12], 0.0
-    joined = np.empty(10)
-    for i in range(3):
-        joined[i] = signals[i] - signals[13 + i]
-        change += (joined[i] - amplitude * last[i]) ** 2
-    if change < (_DIFFERENT * amplitude) ** 2:
+    """Keep a row that is another pose than the last one kept.
+
+    Args:
+        signals: (16,) of the motion, times the amplitude of the filters, which is signals[12].
+        readings: (6,) likewise.
+        sample: [time, positions (n), ...] now.
+        lag: how long ago [s] the filters saw what they give now.
+        history: (H, 1 + n) times and positions of the last rows.
+        rows: (P, 13 + n) [acceleration, gravity, wrench, turning, positions] of the poses; where there is no more room,
+            every other one of the older half is left out.
+        counts: how many poses are kept, how many rows there were, and how many poses.
+    """
+    n, amplitude = history.shape[1] - 1, signals[12]
+    newest = counts[1] % len(history)
+    for c in range(n + 1):
+        history[newest, c] = sample[c]
+    counts[1] += 1
+    if amplitude < _SETTLED:
         return
-    joined[3] = amplitude
-    for i in range(6):
-        joined[4 + i] = readings[i]
+    before, after, part = find_past(history, newest, min(counts[1], len(history)), sample[0] - lag)
+    row = counts[0]
+    last = max(row - 1, 0)
+    change, moved = 0.0, 0.0
     for i in range(3):
-        last[i] = joined[i] / amplitude
-    for i in range(10):
-        for j in range(10):
-            everything[i, j] += joined[i] * joined[j]
-            if fits:
-                present[i, j] += joined[i] * joined[j]
+        rows[row, i], rows[row, 3 + i] = signals[i] / amplitude, signals[13 + i] / amplitude
+        change += (rows[row, i] - rows[row, 3 + i] - rows[last, i] + rows[last, 3 + i]) ** 2
+    for i in range(6):
+        rows[row, 6 + i] = readings[i] / amplitude
+    spin = signals[6] + signals[9] + signals[11]
+    rows[row, 12] = (np.sqrt(signals[3] ** 2 + signals[4] ** 2 + signals[5] ** 2) + spin) / amplitude
+    for c in range(n):
+        rows[row, 13 + c] = history[after, 1 + c] + part * (history[before, 1 + c] - history[after, 1 + c])
+        moved = max(moved, abs(rows[row, 13 + c] - rows[last, 13 + c]))
+    if counts[0] == 0 or change >= _DIFFERENT**2 or moved >= _MOVED:
+        counts[0] += 1
+        counts[2] += 1
+    if counts[0] == len(rows):
+        counts[0] -= leave_out(rows)
 
 
-class _Sums:
-    """Running sums of accelerations, forces and moments, and what they say."""
-
-    def __init__(self) -> None:
-        self.sums = np.zeros((10, 10))
-
-    def judge(self) -> tuple[tuple[Finding, ...], bool, bool]:
-        """The findings, whether what can be wrong was seen to be right, and whether there was enough to judge."""
-        weight = self.sums[3, 3]
-        if weight < _ENOUGH_ROWS:
-            return (), False, False
-        keep = np.r_[0:3, 4:10]
-        centred = self.sums[np.ix_(keep, keep)] - np.outer(self.sums[keep, 3], self.sums[keep, 3]) / weight
-        centred /= weight
-        motion, cross, total = centred[:3, :3], centred[:3, 3:6], float(np.trace(centred[3:6, 3:6]))
-        turned = np.sort(np.linalg.eigvalsh(motion))[::-1]
-        if turned[1] < _ENOUGH_TURN**2:
-            return (), False, False
-        if total < (_LIGHT * np.sqrt(turned.sum() / 9.8**2)) ** 2:
-            return (_COMPENSATED,), True, True
-        found, passed = _judge_frame(motion, cross, total, np.hstack((centred[:3, 6:], centred[6:, 6:])))
-        return found, passed, True
+@compiled
+def find_past(history: FloatArray, newest: int, count: int, time: float) -> tuple[int, int, float]:
+    """The rows before and after a time among the last so many, and where between them it is: 0 at the later one."""
+    after = newest
+    for _ in range(count - 1):
+        before = (after - 1) % len(history)
+        if history[before, 0] < time:
+            return before, after, (history[after, 0] - time) / (history[after, 0] - history[before, 0])
+        after = before
+    return after, after, 0.0
 
 
-def _judge_frame(
-    motion: FloatArray, cross: FloatArray, total: float, moments: FloatArray
-) -> tuple[tuple[Finding, ...], bool]:
-    spread = float(np.trace(motion))
-    left, singular, right = np.linalg.svd(cross)
-    straight = float(np.trace(cross)) ** 2 / spread / total
-    turned = float(singular.sum()) ** 2 / spread / total
-    if straight > _EXPLAINED:
-        return _judge_moments(motion, moments[:, :3], moments[:, 3:])
-    if turned < _EXPLAINED:
-        return (_NO_FRAME,), False
-    turn = right.T @ left.T
-    if singular[2] < _FLAT * singular[0]:
-        other = right.T @ np.diag([1.0, 1.0, -1.0]) @ left.T
-        turn = max(turn, other, key=_squareness)
-    sign = Sign.ON_LOAD if np.linalg.det(turn) > 0 else Sign.ON_SENSOR
-    angle, axis = _angle_and_axis(sign.factor * turn)
-    is_mirrored = sign is Sign.ON_SENSOR and angle > 170.0
-    message = (
-        f"the force follows gravity only if the sensor frame is turned by {angle:.0f} deg about "
-        f"({axis[0]:.2f}, {axis[1]:.2f}, {axis[2]:.2f}), with wrench_sign {sign}"
-        f"{' (or one of its axes is mirrored: a left-handed sensor)' if is_mirrored else ''}: "
-        "correct the frame of the sensor in the URDF, or load.sensor_frame"
-    )
-    return (Finding("error", "frame_turned", message),), False
+@compiled
+def leave_out(rows: FloatArray) -> int:
+    """Leave out every other row of the older half; returns how many."""
+    quarter = len(rows) // 4
+    for k in range(quarter):
+        rows[k] = rows[2 * k]
+    for k in range(2 * quarter, len(rows)):
+        rows[k - quarter] = rows[k]
+    return quarter
 
 
-def _judge_moments(motion: FloatArray, cross: FloatArray, moments: FloatArray) -> tuple[tuple[Finding, ...], bool]:
+def _is_turned(felt: FloatArray) -> bool:
+    return bool(find_turn(felt)[1] > _ENOUGH_TURN)
+
+
+def _judge_load(poses: Poses, runs: Runs) -> tuple[Finding, ...]:
+    """Whether the present load is none, and whether the moments of the longest run belong to its forces."""
+    start, stop = runs[-1]
+    felt, forces = poses.felt[start:stop], poses.wrenches[start:stop, :3]
+    if stop - start >= _ENOUGH_POSES and _is_turned(felt):
+        turned = float(felt.var(axis=0).sum())
+        if forces.var(axis=0).sum() < (_LIGHT * np.sqrt(turned / 9.8**2)) ** 2:
+            return (_COMPENSATED,)
+    start, stop = max(runs, key=lambda run: run[1] - run[0])
+    felt, moments = poses.felt[start:stop], poses.wrenches[start:stop, 3:]
+    if stop - start < _ENOUGH_POSES or not _is_turned(felt):
+        return ()
+    centred = np.cov(np.hstack((felt, moments)).T)
+    return _judge_moments(centred[:3, :3], centred[:3, 3:], centred[3:, 3:])
+
+
+def _judge_moments(motion: FloatArray, cross: FloatArray, moments: FloatArray) -> tuple[Finding, ...]:
     """N = h x a + b: with the right axes some h explains the moments, and no mirror image of them does better.
 
     Args:
@@ -178,12 +203,12 @@ def _judge_moments(motion: FloatArray, cross: FloatArray, moments: FloatArray) -
     """
     total = float(np.trace(moments))
     if total < _SMALL_MOMENT**2:
-        return (), True
+        return ()
     share = {signs: _explain_moments(motion, cross * np.array(signs)) / total for signs in _MIRRORS}
     best = max(share, key=lambda signs: share[signs])
     straight = share[_MIRRORS[0]]
     mirrored = share[best] > _EXPLAINED and share[best] - straight > _BETTER
-    return ((_HANDEDNESS,) if mirrored else ()), straight > _PASSED
+    return (_HANDEDNESS,) if mirrored else ()
 
 
 def _explain_moments(motion: FloatArray, cross: FloatArray) -> float:
@@ -191,20 +216,6 @@ def _explain_moments(motion: FloatArray, cross: FloatArray) -> float:
     torque = np.array([cross[1, 2] - cross[2, 1], cross[2, 0] - cross[0, 2], cross[0, 1] - cross[1, 0]])
     arm = np.linalg.solve(np.trace(motion) * np.eye(3) - motion, torque)
     return float(arm @ torque)
-
-
-def _squareness(turn: FloatArray) -> float:
-    """How nearly a matrix exchanges and flips axes, as sensors are mounted: 3 if it does exactly that."""
-    return float((np.abs(turn).max(axis=1) ** 2).sum())
-
-
-def _angle_and_axis(turn: FloatArray) -> tuple[float, FloatArray]:
-    """Angle [deg] and axis of a rotation matrix."""
-    angle = float(np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0))))
-    values, vectors = np.linalg.eig(turn)
-    axis = np.real(vectors[:, np.argmin(np.abs(values - 1.0))])
-    skew = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
-    return angle, axis if axis @ skew >= 0 else -axis
 
 
 class WrenchSign:
@@ -256,12 +267,6 @@ _COMPENSATED = Finding(
     "compensated",
     "the force does not follow gravity: nothing is carried, or the driver already subtracts the load (a payload is set "
     "in the controller). Set the driver's payload to zero to identify a load",
-)
-_NO_FRAME = Finding(
-    "error",
-    "frame_unclear",
-    "the force does not follow gravity in any orientation of the sensor frame: something touches the load, or joint "
-    "states and wrench are inconsistent (another robot, another clock, wrong units)",
 )
 _HANDEDNESS = Finding(
     "error",

@@ -57,6 +57,9 @@ JUDGED = 0.1
 """Root of the summed squares of changes [rad or m] from which velocities are judged: ten times the smallest one."""
 TOLERANCE = 0.4
 """Part by which the integral of velocities may miss the change of position; a wrong unit or order misses by more."""
+ONE_TURN = 1.0
+"""By how much [rad] a jump may miss a full turn, where an angle is wrapped: 5 rad/s at 10 Hz, and more at higher rates.
+"""
 
 EXACT = 1e-3
 """Part of the velocities' root mean square below which differences from the positions do not matter: Tustin's rule
@@ -202,11 +205,14 @@ def find_crossings(joints: FloatArray, step: float) -> None:
 
 @compiled
 def unwrap(position: float, last: float, is_angle: float) -> float:
-    """A position without a jump by full turns from the last one, which is NaN if there is none."""
+    """A position without a jump by about a full turn from the last one, which is NaN if there is none.
+
+    Other jumps, as between poses that were recorded in degrees, stay: the convention check needs them as they are.
+    """
     step = position - last
-    if is_angle == 0.0 or not abs(step) >= np.pi:
+    if is_angle == 0.0 or not abs(abs(step) - 2.0 * np.pi) < ONE_TURN:
         return position
-    return float(position - 2.0 * np.pi * np.floor(step / (2.0 * np.pi) + 0.5))
+    return float(position - np.copysign(2.0 * np.pi, step))
 
 
 @compiled

@@ -220,8 +220,8 @@ class Synchroniser:
             self._health.report(self._source, "not_finite", int(stamps[bad][-1]), count=int(bad.sum()))
         in_gap = (marks[CUT] == IN_GAP) & np.isfinite(marks[WIDTH])
         if in_gap.any():
-            detail = "inside a gap of joint_states"
-            self._health.report(self._source, "no_joint_state", int(stamps[in_gap][-1]), detail, int(in_gap.sum()))
+            detail = f"{int(in_gap.sum())} inside a gap of joint_states are left out"
+            self._health.report(self._source, "gap", int(stamps[in_gap][-1]), detail)
         gaps = np.flatnonzero(marks[CUT] == AFTER_GAP)
         if len(gaps) > 1 or (len(gaps) == 1 and before > NEVER):
             self._health.report(self._source, "gap", int(stamps[gaps[-1]]), count=len(gaps))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from inertid_ros.core.checks.wrench_convention import ConventionCheck, WrenchSign, find_contradictions
-from inertid_ros.core.diagnosis import Finding, Health, has_error
+from inertid_ros.core.diagnosis import Health, has_error
 from inertid_ros.core.equations.load import LOAD, UNKNOWNS, make_load_equation
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, Mode, Solution, WristSensor, judge_load
@@ -17,7 +17,7 @@ from inertid_ros.core.estimation.nuisances import find_nuisances
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.inputs import Waiting, WristInput
 from inertid_ros.core.input.segments import Segment
-from inertid_ros.core.records import LOAD_EVENTS, BoolArray, Event, EventKind, FloatArray, Output, RowOutput
+from inertid_ros.core.records import BoolArray, Event, FloatArray, Output, RowOutput
 from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.rows import Filters, Rows
@@ -55,7 +55,9 @@ class WristLoadTask:
         start_noise(self.rows.memory, load.noise_floor_force, load.noise_floor_torque)
         self._configured_sign = load.wrench_sign
         self._settings, self._gravity = load, gravity
-        self._convention, self._sign = ConventionCheck(), WrenchSign(load.wrench_sign)
+        lag = self.rows.settling / (2.0 if Method(load.method) is Method.INTEGRAL else 8.0)
+        self._convention = ConventionCheck(path, gravity, lag)
+        self._sign = WrenchSign(load.wrench_sign)
         self.tool: Tool | None = None
         self._all_usable: BoolArray = np.ones((1, 6), dtype=bool)
         empty, flags = np.empty((0, 6)), np.empty((0, 6), dtype=bool)
@@ -71,10 +73,8 @@ class WristLoadTask:
         if is_paused or row.signals.item(12) <= 0.0:
             return Decision(False)
         decision = estimator.take(segment.samples.item(position, 0), row, self._noise[:6])
-        if decision.kind in LOAD_EVENTS or decision.kind is EventKind.BIAS_CHANGED:
-            self._convention.start_load()
         is_tracking = estimator.mode is Mode.TRACKING
-        self._convention.take(row.signals, row.readings, is_tracking)
+        self._convention.take(row.signals, row.readings, segment.samples[position])
         if self._sign.sign is None and abs(estimator.values.item(0)) > _LIGHTEST:
             self._sign.learn(estimator.values.item(0), float(estimator.covariance()[0, 0]))
         self.rows.set_values(estimator.values)
@@ -110,7 +110,10 @@ class WristLoadTask:
         waiting = Mode.WAITING if estimator.rows == 0 else estimator.mode
         mode, rows = Mode.PAUSED if is_paused else waiting, estimator.rows
         noise_density, noise_calibrated = np.sqrt(self._noise[:6]), bool(self._noise[CALIBRATED])
-        found = self._find(estimator.covariance())
+        check_convention = self._convention.prepare()
+        found = find_contradictions(
+            estimator.values, estimator.covariance(), sign, float(np.linalg.norm(self._gravity))
+        )
         solve = estimator.prepare_solution()
 
         def judge() -> LoadEstimate:
@@ -135,15 +138,12 @@ class WristLoadTask:
                 nuisances=nuisances,
                 nuisance_deviations=deviations,
             )
-            wrong = () if has_error(found) else find_nuisances(nuisances, deviations, self._settings, self._gravity)
-            return judge_load(solution, self.frame, found + wrong, tool, sensor)
+            wrong = check_convention() + found
+            if not has_error(wrong):
+                wrong += find_nuisances(nuisances, deviations, self._settings, self._gravity)
+            return judge_load(solution, self.frame, wrong, tool, sensor)
 
         return judge
-
-    def _find(self, covariance: FloatArray) -> tuple[Finding, ...]:
-        size = float(np.linalg.norm(self._gravity))
-        found = find_contradictions(self._estimator.values, covariance, self._sign.sign, size)
-        return self._convention.findings() + found
 
     def capture_tool(self, is_paused: bool) -> Tool:
         """Keep what is carried now as the tool; from then on the load is what comes on top of it.
@@ -177,6 +177,7 @@ class WristLoadTask:
     def reset(self) -> None:
         """Forget the load, the bias and the findings; the tool and the noise calibration stay."""
         self._estimator.reset()
-        self._convention, self._sign = ConventionCheck(), WrenchSign(self._configured_sign)
+        self._convention.restart()
+        self._sign = WrenchSign(self._configured_sign)
         self.rows.restart()
         self.rows.set_values(self._estimator.values)

@@ -171,24 +171,28 @@ def test_moments_of_the_wrong_sign_are_an_impossible_body() -> None:
     assert "known" not in estimate.states
 
 
-def test_rows_count_if_the_sensor_has_turned_since_the_last_that_did() -> None:
-    """Sums of products of a, 1, f and n, against numpy."""
+def test_rows_are_kept_if_the_pose_is_another_and_the_filters_have_settled() -> None:
+    """Against numpy: acceleration, gravity and wrench over the amplitude, positions as they were before the lag."""
     random = np.random.default_rng(0)
-    last, everything, present = np.zeros(3), np.zeros((10, 10)), np.zeros((10, 10))
-    kept, fitting, before = [], [], np.zeros(3)
-    for _ in range(200):
+    history, rows, counts = np.empty((16, 3)), np.empty((64, 15)), np.zeros(3, dtype=np.int64)
+    times, positions, kept, last = 0.02 * np.arange(200), np.zeros((200, 2)), [], None
+    for index, time in enumerate(times):
+        positions[index] = positions[index - 1] + random.uniform(0.0, 0.02, 2)
         signals, readings = random.normal(size=16), random.normal(size=6)
         signals[:3] *= 0.1
-        signals[13:] *= 0.1
-        signals[12] = random.uniform(0.1, 1.0)
-        fits = bool(random.random() < 0.5)
-        count_row(signals, readings, fits, last, everything, present)
-        joined = np.concatenate((signals[:3] - signals[13:], signals[12:13], readings))
-        if np.linalg.norm(joined[:3] / signals[12] - before) >= 0.3:
-            before = joined[:3] / signals[12]
-            kept.append(joined)
-            if fits:
-                fitting.append(joined)
-    assert 20 < len(kept) < 190
-    np.testing.assert_allclose(everything, np.array(kept).T @ np.array(kept), atol=1e-10)
-    np.testing.assert_allclose(present, np.array(fitting).T @ np.array(fitting), atol=1e-10)
+        signals[13:] = 0.1 * signals[13:]
+        signals[12] = random.uniform(0.8, 1.0)
+        sample = np.concatenate(([time], positions[index], np.zeros(2)))
+        count_row(signals, readings, sample, 0.07, history, rows, counts)
+        if signals[12] < 0.9:
+            continue
+        past = [np.interp(time - 0.07, times[: index + 1], positions[: index + 1, joint]) for joint in range(2)]
+        row = np.concatenate((signals[:3], signals[13:], readings)) / signals[12]
+        felt = row[:3] - row[3:6]
+        if last is None or np.abs(past - last[1]).max() >= 0.1 or np.linalg.norm(felt - last[0]) >= 1.0:
+            last = felt, past
+            turning = (np.linalg.norm(signals[3:6]) + signals[[6, 9, 11]].sum()) / signals[12]
+            kept.append(np.concatenate((row, [turning], past)))
+    assert 10 < len(kept) < 64
+    assert counts.tolist() == [len(kept), 200, len(kept)]
+    np.testing.assert_allclose(rows[: len(kept)], np.array(kept), atol=1e-12)

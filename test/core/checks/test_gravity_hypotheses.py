@@ -1,0 +1,186 @@
+"""A wrong configuration is an error that names its cause; a right one never is."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from imperfect import GRAVITY, SENSOR, Arm, Imperfections, Motion, QuinticMoves, random_load, record
+from rosbags.highlevel import AnyReader
+from rosbags.typesys import Stores, get_typestore
+
+from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.checks.gravity_hypotheses import divide
+from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import LoadSettings, Settings
+
+DATA = Path(os.environ.get("INERTID_DATA") or Path(__file__).parents[4] / "shared" / "data")
+needs_data = pytest.mark.skipif(not (DATA / "wrist_ft_static_poses").exists(), reason="needs the recordings")
+
+CAUSES = {
+    "mirrored_0": "frame_turned",
+    "mirrored_1": "frame_turned",
+    "mirrored_2": "frame_turned",
+    "left_handed_0": "frame_turned",
+    "left_handed_2": "frame_turned",
+    "degrees": "joints_in_degrees",
+    "interchanged": "joints_interchanged",
+    "gravity_x": "gravity_direction",
+    "gravity_y": "gravity_direction",
+    "turned": "frame_turned",
+    "tilted": "gravity_direction",
+}
+"""What is wrong, and what must be found."""
+IMPERFECT = Imperfections(
+    jitter=1e-4, delay=-0.003, tilt=0.0087, gain=0.01, cross_talk=0.01, drift=0.02, coloured=0.3, correlation=0.2
+)
+
+
+class Data(NamedTuple):
+    """Joint states and wrenches, and the robot they are said to belong to."""
+
+    names: tuple[str, ...]
+    joint_stamps: IntArray
+    positions: FloatArray
+    wrench_stamps: IntArray
+    wrenches: FloatArray
+    urdf: str
+    frame: str
+    gravity: FloatArray = np.array([0.0, 0.0, -GRAVITY])
+
+    def alter(self, what: str) -> Data:
+        """The same with something wrong."""
+        positions, wrenches, gravity = self.positions.copy(), self.wrenches.copy(), self.gravity
+        kind, _, axis = what.rpartition("_")
+        if kind == "mirrored":
+            wrenches[:, int(axis)] *= -1.0
+        elif kind == "left_handed":
+            wrenches[:, [int(axis), 3 + int(axis)]] *= -1.0
+        elif kind == "gravity":
+            gravity = GRAVITY * np.eye(3)["xyz".index(axis)]
+        elif what == "degrees":
+            positions = np.degrees(positions)
+        elif what == "interchanged":
+            positions[:, [-2, -1]] = positions[:, [-1, -2]]
+        elif what == "turned":
+            turn = pin.exp3(np.array([0.4, -1.1, 0.9]))
+            wrenches = np.hstack((wrenches[:, :3] @ turn.T, wrenches[:, 3:] @ turn.T))
+        elif what == "tilted":
+            gravity = pin.exp3(np.radians(10.0) * np.array([0.6, -0.8, 0.0])) @ gravity
+        return self._replace(positions=positions, wrenches=wrenches, gravity=gravity)
+
+    def find_errors(self) -> dict[str, str]:
+        """Codes and messages of the errors at the end."""
+        settings = Settings(load=LoadSettings(sensor_frame=self.frame), gravity=self.gravity.tolist())
+        chain = Chain(Robot.from_urdf(self.urdf), settings, Target.LOAD)
+        chain.push(JointBlock(self.names, self.joint_stamps, self.positions, None))
+        chain.push(WrenchBlock(self.frame, self.wrench_stamps, self.wrenches))
+        chain.process()
+        estimate = chain.estimate()
+        assert estimate is not None
+        return {item.code: item.message for item in estimate.findings if item.level == "error"}
+
+
+@cache
+def read(name: str) -> Data:
+    """A recording of a real wrist sensor."""
+    joints, wrenches = [], []
+    with AnyReader([DATA / name], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
+        for connection, _, raw in reader.messages():
+            message = reader.deserialize(raw, connection.msgtype)
+            stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+            if connection.msgtype.endswith("JointState"):
+                joints.append((stamp, message.position))
+                names = tuple(message.name)
+            else:
+                force, torque = message.wrench.force, message.wrench.torque
+                wrenches.append((stamp, [force.x, force.y, force.z, torque.x, torque.y, torque.z]))
+    (joint_stamps, positions), (stamps, values) = (zip(*part, strict=True) for part in (joints, wrenches))
+    urdf = (DATA / name / "robot.urdf").read_text()
+    return Data(
+        names, np.array(joint_stamps), np.array(positions), np.array(stamps), np.array(values), urdf, "ft_sensor"
+    )
+
+
+def simulate(seed: int, kind: str, pauses: bool = False) -> Data:
+    """An imperfect sensor on an arm that goes through poses or moves, with a load, a bare gripper or a pick-up."""
+    rng = np.random.default_rng(seed)
+    arm = Arm(("UR10", "Panda", "PUMA")[seed % 3])
+    count = len(arm.joints)
+    moves = QuinticMoves(rng.uniform(-2.0, 2.0, (11, count)), 2.0) if kind == "poses" else Motion(count, rng, 0.8)
+    phi = random_load(rng)
+    if kind == "gripper":
+        phi *= rng.uniform(0.1, 0.3) / phi[0]
+    draw = int(rng.integers(2**30))
+    made = record(arm, moves, phi, IMPERFECT, np.random.default_rng(draw), 22.0, 100.0)
+    wrenches = made.wrenches
+    if kind == "pick_up":
+        part = record(arm, moves, 0.2 * phi, IMPERFECT, np.random.default_rng(draw), 22.0, 100.0).wrenches
+        wrenches = np.vstack((part[:900], wrenches[900:]))
+    data = Data(arm.joints, made.joint_stamps, made.positions, made.wrench_stamps, wrenches, arm.urdf(), SENSOR)
+    if not pauses:
+        return data
+    keep = (np.arange(2200) + 30) % 200 < 60
+    return data._replace(
+        joint_stamps=data.joint_stamps[keep],
+        positions=data.positions[keep],
+        wrench_stamps=data.wrench_stamps[keep],
+        wrenches=data.wrenches[keep],
+    )
+
+
+@needs_data
+@pytest.mark.parametrize("what", CAUSES)
+def test_altered_recording_of_real_poses_is_an_error_that_names_the_cause(what: str) -> None:
+    assert CAUSES[what] in read("wrist_ft_static_poses").alter(what).find_errors()
+
+
+@needs_data
+@pytest.mark.parametrize("what", [what for what in CAUSES if what not in ("mirrored_1", "tilted")])
+def test_altered_recording_of_real_motion_is_an_error(what: str) -> None:
+    """Gravity turns in the x-z plane there: nothing tells of y, nor of a base that is tilted across the plane."""
+    assert set(CAUSES.values()) & set(read("wrist_ft_free_motion").alter(what).find_errors())
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["wrist_ft_static_poses", "wrist_ft_free_motion"])
+def test_real_recordings_as_they_are_have_no_error(name: str) -> None:
+    assert read(name).find_errors() == {}
+
+
+@pytest.mark.parametrize("what", CAUSES)
+def test_altered_simulated_poses_with_pauses_are_an_error_that_names_the_cause(what: str) -> None:
+    assert CAUSES[what] in simulate(4, "poses", pauses=True).alter(what).find_errors()
+
+
+@pytest.mark.parametrize("what", CAUSES)
+def test_altered_simulated_motion_is_an_error(what: str) -> None:
+    errors = simulate(3, "load").alter(what).find_errors()
+    assert {*CAUSES.values(), "frame_unclear"} & set(errors)
+
+
+@pytest.mark.parametrize("kind", ["load", "poses", "gripper", "pick_up"])
+@pytest.mark.parametrize("seed", range(3))
+def test_right_configuration_has_no_error(seed: int, kind: str) -> None:
+    assert simulate(seed, kind).find_errors() == {}
+
+
+def test_poses_are_divided_where_the_load_changes() -> None:
+    """Against the cost of the division that was simulated."""
+    rng = np.random.default_rng(0)
+    felt = rng.normal(size=(40, 3)) * 6.0
+    masses = np.repeat([0.3, 1.5, 0.3], [12, 18, 10])
+    forces = masses[:, None] * felt + 2.0 + 0.1 * rng.normal(size=(40, 3))
+    cost, runs = divide(felt, forces, np.full(40, 100.0))
+    assert runs == [(0, 12), (12, 30), (30, 40)]
+    expected = 50.0
+    for start, stop in runs:
+        design = np.vstack([np.column_stack((a, np.eye(3))) for a in felt[start:stop]])
+        expected += 100.0 * np.linalg.lstsq(design, forces[start:stop].ravel(), rcond=None)[1].item()
+    assert cost == pytest.approx(expected)
