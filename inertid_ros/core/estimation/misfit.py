@@ -5,13 +5,14 @@ the same motion repeats the same error, however often. What matters is what resi
 A^T r. Rows are summed up in blocks of two seconds of motion; with F = A T the columns made orthonormal over all rows,
 s_b = F_b^T r_b the score of block b and I_b = F_b^T F_b its information (all I_b add up to the identity),
 
-    E[s_b s_c^T] = v (delta_bc I_b - I_b H I_c)
+    E[s_b s_c^T] = v (delta_bc I_b - I_b I_c)
 
-for white noise of variance v, where H is the part of each direction that the fit has taken out of the residuals. The
-variance inflation compares the scores of all pairs of blocks with that, each pair weighted by how like its motions are,
+for white noise of variance v, if the fit takes all out of the residuals that the channel's own columns can; in one of
+several channels with common unknowns it takes less, which errs on the safe side. The variance inflation compares the
+scores of all pairs of blocks with that, each pair weighted by how like its motions are,
 k_bc = tr(I_b I_c) / (|I_b| |I_c|), as Conley (1999) does for errors that depend on place:
 
-    v * inflation = sum k_bc s_b . s_c / sum k_bc tr(delta_bc I_b - I_b H I_c)
+    v * inflation = sum k_bc s_b . s_c / sum k_bc tr(delta_bc I_b - I_b I_c)
 
 Noise that is correlated in time shows in the blocks' own scores, k_bb = 1; misfit that returns with the motion in those
 of like blocks: then n repetitions inflate n times, and tell no more than one. Of independent noise they tell more.
@@ -74,41 +75,34 @@ class ChannelScores:
 
         Args:
             products: (B, n + 1, n + 1) of the blocks' lines [A, nuisances, y], lower triangles.
-            factor: (n, n) root of the channel's information of all rows.
-            unknowns: how many of the n columns belong to A.
+            factor: (m, m) root of the channel's information of all rows on its m unknowns.
+            unknowns: m, how many of the n columns belong to A.
             ended: how many blocks there have been, of which B are given.
         """
         whole = np.tril(products) + np.swapaxes(np.tril(products, -1), -1, -2)
         information = factor.T @ factor
-        own = information[:unknowns, :unknowns]
-        lengths = np.sqrt(np.diag(own))
+        lengths = np.sqrt(np.diag(information))
         scale = np.where(lengths > 0.0, 1.0 / np.where(lengths > 0.0, lengths, 1.0), 0.0)
-        sizes, directions = eigh(own * np.outer(scale, scale))
+        sizes, directions = eigh(information * np.outer(scale, scale))
         used = sizes > _DEPENDENT * max(float(sizes[-1]), np.finfo(float).tiny)
-        self._turn = scale[:, None] * directions[:, used] / np.sqrt(sizes[used])
-        self._lines = self._turn.T @ whole[:, :unknowns]
-        self._own = self._lines[:, :, :unknowns] @ self._turn
-        self._whole = self._turn.T @ information[:unknowns]
-        flat = self._own.reshape(len(products), -1)
-        alike = flat @ flat.T
-        norms = np.sqrt(np.diag(alike))
+        turn = scale[:, None] * directions[:, used] / np.sqrt(sizes[used])
+        self._lines = turn.T @ whole[:, :unknowns]
+        own = self._lines[:, :, :unknowns] @ turn
+        flat = own.reshape(len(products), -1)
+        pairs = flat @ flat.T
+        norms = np.sqrt(np.diag(pairs))
         norms[norms == 0.0] = 1.0
-        repeated = np.full(alike.shape, ended / max(len(products), 1))
+        repeated = np.full(pairs.shape, ended / max(len(products), 1))
         np.fill_diagonal(repeated, 1.0)
-        self._weights = alike / np.outer(norms, norms) * repeated
+        self._weights = pairs / np.outer(norms, norms) * repeated
+        total = float(np.trace(own, axis1=1, axis2=2).sum())
+        self._freedom = max(total - float((self._weights * pairs).sum()), _LEAST_FREEDOM * total)
 
-    def find_variance(self, coefficients: FloatArray, hat: FloatArray) -> float:
+    def find_variance(self, coefficients: FloatArray) -> float:
         """Variance v * inflation of the residuals of a solution.
 
         Args:
             coefficients: (n + 1,) of the columns and of y in the residual: [x, nuisances, -1].
-            hat: (n, n) covariance of the solution for rows of unit variance.
         """
-        if not self._turn.size:
-            return 0.0
         scores = self._lines @ coefficients
-        taken = self._own @ (self._whole @ hat @ self._whole.T)
-        pairs = np.tensordot(taken, self._own, axes=((1, 2), (2, 1)))
-        total = float(np.trace(self._own, axis1=1, axis2=2).sum())
-        freedom = max(total - float((self._weights * pairs).sum()), _LEAST_FREEDOM * total)
-        return float((self._weights * (scores @ scores.T)).sum()) / freedom if freedom > 0.0 else 0.0
+        return float((self._weights * (scores @ scores.T)).sum()) / self._freedom if self._freedom > 0.0 else 0.0

@@ -114,11 +114,9 @@ def solve_jointly(
         turned, factor = np.linalg.qr(np.concatenate((measured, _weigh(deviations, count))))
         root[:, free] = solve_triangular(factor, np.eye(len(free))).T
         values = root.T @ (turned[: len(rows)].T @ rows[:, -1])
-        for k, (places, turn) in enumerate(lines if scores else ()):
-            spread = turn @ root[:, places].T
-            coefficients = _expand(channels[k], values, size + k)[1][:, :-1] @ values[places[:-1]]
-            found = scores[k].find_variance(np.append(coefficients, -1.0), spread @ spread.T / variances[k])
-            variances[k] = blocks.ended / (blocks.ended - 2.0) * found + channels[k].floor
+        for k, score in enumerate(scores):
+            coefficients = (1.0 + values[size + k]) * values[channels[k].used]
+            variances[k] = score.find_variance(np.append(coefficients, -1.0)) + channels[k].floor
     covariance, noise = root.T @ root, root.T @ turned[: len(rows)].T
     return JointSolution(
         values[:count],
@@ -163,8 +161,8 @@ def _list_scores(channels: Sequence[Channel], blocks: Blocks, unknowns: int) -> 
     for channel in channels:
         size = len(channel.matrix)
         products = np.array([block[start : start + size**2].reshape(size, size) for block in blocks.kept])
-        factor = channel.matrix[:-1, :-1]
-        scores.append(ChannelScores(products, factor, int((channel.used < unknowns).sum()), blocks.ended))
+        own = int((channel.used < unknowns).sum())
+        scores.append(ChannelScores(products, channel.matrix[:own, :own], own, blocks.ended))
         start += size**2
     return scores
 

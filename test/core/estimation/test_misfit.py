@@ -27,9 +27,8 @@ def _measure(regressor: FloatArray, errors: FloatArray) -> float:
     lines = np.column_stack((regressor, errors))
     products = np.array([np.tril(part.T @ part) for part in lines.reshape(-1, ROWS, lines.shape[1])])
     factor = np.asarray(np.linalg.qr(regressor, mode="r"))
-    hat = np.linalg.inv(regressor.T @ regressor)
     scores = ChannelScores(products, factor, regressor.shape[1], len(products))
-    return scores.find_variance(np.append(values, -1.0), hat)
+    return scores.find_variance(np.append(values, -1.0))
 
 
 @pytest.mark.parametrize("periods", [1, 3])
