@@ -39,7 +39,8 @@ class SavedLinks:
         joints: for each joint what was identified of DRIVES, by name.
         names: the parameter that stands for each of U base parameters.
         combinations: (U,) the same, written out.
-        values, covariance, states: of the base parameters.
+        values, covariance, repeatability, states: of the base parameters.
+        predictor: (U,) base parameters that predict best.
         urdf: (U,) what the URDF says of them.
         fit, urdf_fit: for each channel what the estimate and what the URDF alone leave of it, relative to its rms.
     """
@@ -53,6 +54,8 @@ class SavedLinks:
     combinations: tuple[str, ...]
     values: FloatArray
     covariance: FloatArray
+    repeatability: FloatArray
+    predictor: FloatArray
     states: tuple[ParameterState, ...]
     urdf: FloatArray | None
     fit: dict[str, float]
@@ -171,9 +174,12 @@ def read_tool(path: Path) -> Tool:
 
 
 def read_arm(path: Path) -> IdentifiedArm:
-    """The arm of a file, for a load by efforts; raises as `read_estimate` does, FileFormatError if it has none."""
+    """The arm of a file, for a load by efforts; raises as `read_estimate` does, FileFormatError if it has none.
+
+    The load is what the same arm reads more than before, so what is systematically wrong with it drops out.
+    """
     links = read_estimate(path).need_links()
-    return IdentifiedArm(links.joint_names, links.names, links.values, links.covariance)
+    return IdentifiedArm(links.joint_names, links.names, links.predictor, links.repeatability)
 
 
 def _read_load(load: Section, tool: Tool | None) -> LoadEstimate:
@@ -235,7 +241,7 @@ def _read_tool(tool: Section) -> Tool:
 def _read_links(links: Section) -> SavedLinks:
     base, parameters, joints = (links.section(name) for name in ("base_parameters", "parameters", "joints"))
     names = _read_names(base, "names")
-    count = len(names)
+    count, is_new = len(names), "predictor" in base.content
     return SavedLinks(
         where=links.where,
         source=links.value("source", str),
@@ -246,6 +252,8 @@ def _read_links(links: Section) -> SavedLinks:
         combinations=_read_names(base, "combinations"),
         values=base.numbers("values", (count,)),
         covariance=base.covariance("covariance", count),
+        repeatability=base.covariance("repeatability_covariance" if is_new else "covariance", count),
+        predictor=base.numbers("predictor" if is_new else "values", (count,)),
         states=_read_states(base, count),
         urdf=base.numbers("urdf", (count,)) if "urdf" in base.content else None,
         fit=_read_ratios(links, "fit"),

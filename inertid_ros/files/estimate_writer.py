@@ -119,6 +119,8 @@ def list_links(estimate: LinksEstimate, full: FloatArray, settings: Settings) ->
             "states": estimate.states,
             "urdf": model.prior,
             "covariance": estimate.covariance,
+            "repeatability_covariance": estimate.repeatability,
+            "predictor": estimate.predictor,
         },
         "fit": None if estimate.fit is None else list_fit(estimate.fit),
         **_list_state(estimate),

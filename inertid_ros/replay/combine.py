@@ -87,14 +87,17 @@ def _combine_arms(traces: Sequence[LinkTrace]) -> LinkTrace:
     for other in traces[1:]:
         estimator.add(other.estimator)
     solution = estimator.solve()
+    joint = estimator.solve_jointly(solution)
     fit = _combine_fits([trace.estimate for trace in traces], solution)
     summed = Solution(
         stamp=last.estimate.stamp,
         mode=last.estimate.mode,
-        values=solution.values,
-        covariance=solution.covariance(),
+        values=joint.values,
+        covariance=joint.covariance,
         rows=int(fit.rows.max(initial=0)),
         fit=fit,
+        repeatability=joint.repeatability,
+        predictor=solution.values,
     )
     estimate = combine_links([trace.estimate for trace in traces], summed)
     return dataclasses.replace(

@@ -198,7 +198,7 @@ def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Compariso
         model = saved.links.make_model(robot, settings)
         joints = settings.links.joints or list(model.arm.joint_names)
         settings = dataclasses.replace(settings, links=dataclasses.replace(settings.links, joints=joints))
-        frozen[Target.LINKS] = saved.links.values
+        frozen[Target.LINKS] = saved.links.predictor
     by_urdf = None
     if saved.load is not None:
         frozen[Target.LOAD], sign = _list_unknowns(saved), _find_sign(saved)

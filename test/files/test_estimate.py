@@ -192,7 +192,8 @@ def test_an_arm_comes_back_to_the_last_digit(tmp_path: Path, source: str) -> Non
     assert [list(joint) for joint in links.joints.values()] == [kinds] * 3
     assert links.fit == pytest.approx(dict.fromkeys(estimate.model.channels, 0.01))
     arm = read_arm(tmp_path / "arm.yaml")
-    assert_same(arm.covariance, estimate.covariance)
+    assert_same(arm.values, estimate.predictor)
+    assert_same(arm.covariance, estimate.repeatability)
     content = yaml.safe_load((tmp_path / "arm.yaml").read_text())["links"]
     assert (content["base_offset"] is None) == (source == "effort")
     if source != "effort":

@@ -67,7 +67,7 @@ def test_information_matrices_add_up(bags: list[Path], tmp_path: Path) -> None:
     combined = combine(outcome.recordings).load
     assert combined is not None
     information = [np.linalg.inv(estimate.repeatability) for estimate in loads]
-    systematic = sum(estimate.covariance - estimate.repeatability for estimate in loads) / len(loads)
+    systematic = np.mean([estimate.covariance - estimate.repeatability for estimate in loads], axis=0)
     vector = sum(matrix @ estimate.values for matrix, estimate in zip(information, loads, strict=True))
     scale = np.sqrt(np.diag(combined.covariance))
     expected = np.linalg.inv(sum(information))

@@ -72,7 +72,7 @@ def test_numbers_are_those_of_a_frozen_chain(
     block = simulate_ddarm(7).joints(0.0, 6.0)
     chain.push(block.take(slice(0)))
     chain.push(block)
-    chain.freeze(read_estimate(estimate).need_links().values)
+    chain.freeze(read_estimate(estimate).need_links().predictor)
     output = chain.process()
     assert output is not None
     for index, entry in enumerate(links["channels"].values()):

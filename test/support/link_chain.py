@@ -40,9 +40,15 @@ def make_motion(seed: int = 0, duration: float = 20.0, still: int | None = None)
     return Multisine(limits, duration, harmonics=round(duration), seed=seed)
 
 
+NOTHING_SYSTEMATIC = dict.fromkeys(
+    ("tilt_uncertainty", "delay_uncertainty", "gain_uncertainty", "friction_uncertainty"), 0.0
+)
+"""Settings of simulated sensors, whose gains and delays are exact."""
+
+
 def make_link_chain(urdf: str = DDARM, **links: object) -> Chain:
-    """A chain that learns from efforts in newton metres unless told otherwise."""
-    values = {"effort_unit": "newton_metre", **links}
+    """A chain that learns from efforts in newton metres of exact sensors unless told otherwise."""
+    values = {"effort_unit": "newton_metre", **NOTHING_SYSTEMATIC, **links}
     settings = Settings.from_flat({f"links.{name}": value for name, value in values.items()})
     return Chain(Robot.from_urdf(urdf), settings, Target.LINKS)
 

@@ -60,7 +60,8 @@ def identify_arm() -> IdentifiedArm:
 def take_arm(chain: Chain) -> IdentifiedArm:
     """What a chain has found of the arm."""
     estimate = estimate_of(chain)
-    return IdentifiedArm(estimate.model.arm.joint_names, estimate.names, estimate.values, estimate.covariance)
+    joints = estimate.model.arm.joint_names
+    return IdentifiedArm(joints, estimate.names, estimate.predictor, estimate.repeatability)
 
 
 def make_payload_chain(settings: Settings | None = None, arm: IdentifiedArm | None = None) -> Chain:

@@ -8,7 +8,16 @@ import numpy as np
 import pinocchio as pin
 
 from inertid_ros.core.equations.equation import Equation
-from inertid_ros.core.equations.signals import CONSTANT, COULOMB, ROTOR, VISCOUS, SignalMemory, make_signal_memory
+from inertid_ros.core.equations.signals import (
+    BUMP,
+    BUMPS,
+    CONSTANT,
+    COULOMB,
+    ROTOR,
+    VISCOUS,
+    SignalMemory,
+    make_signal_memory,
+)
 from inertid_ros.core.equations.unknowns import LinkUnknowns, channel_names
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
@@ -20,6 +29,8 @@ _PROBES = 20
 """Random states at which an entry must be zero to count as zero always: one would do, but for accidents."""
 _ZERO = 1e-12
 """Part of the largest entry below which one is zero; rounding leaves 1e-16."""
+NUISANCES = ("tilt_x", "tilt_y", "delay")
+"""Names of the last columns: tilt of the base about two horizontal axes, and delay of the readings."""
 
 
 class Payload:
@@ -44,6 +55,7 @@ def make_arm_equation(
     base_pose: pin.SE3,
     coulomb_velocity: float,
     payload: Payload | None = None,
+    with_nuisances: bool = False,
 ) -> Equation:
     """Make the equation of some of the standard parameters.
 
@@ -55,6 +67,8 @@ def make_arm_equation(
         base_pose: of the base sensor in the root frame.
         coulomb_velocity: below this velocity Coulomb friction is proportional to it.
         payload: a load whose ten parameters are unknowns after those chosen.
+        with_nuisances: whether columns for the shape of friction (three for each joint, where Coulomb friction is
+            chosen), for a tilt of the base and for a delay of the readings follow; the last three are left zero here.
     """
     fixed = [] if payload is None else [(payload.body, payload.pose)]
     tree = pack_tree(arm.model, arm.is_angle, fixed)
@@ -68,19 +82,27 @@ def make_arm_equation(
     joints, gravity = len(arm.joint_names), arm.model.gravity.linear
     kept = _find_nonzero(make_signal_memory(tree, joints, gravity, screws, carried, pairs, parameters), joints)
     pairs, parameters = _keep(pairs, parameters, kept)
-    drives, drive_channels, drive_places = _list_drives(unknowns, place, source)
+    drives = _list_drives(unknowns, place, source)
     names = tuple(unknowns.names[index] for index in chosen)
     names += tuple(f"load.{name}" for name in PARAMETER_NAMES) if payload is not None else ()
+    bumps: IntArray = np.empty((0, 4), dtype=np.int64)
+    if with_nuisances and unknowns.coulomb.start < unknowns.coulomb.stop:
+        bumps = _list_bumps(joints, len(screws), len(names))
+    drives = np.concatenate((drives, bumps))
+    names += tuple(f"{arm.joint_names[joint]}.bump{kind - BUMP + 1}" for kind, joint, _, _ in bumps.tolist())
+    names += NUISANCES if with_nuisances else ()
     signals = len(parameters) + len(drives)
     return Equation(
         channels=channel_names(arm, source),
         unknowns=names,
-        memory=make_signal_memory(tree, joints, gravity, screws, carried, pairs, parameters, drives, coulomb_velocity),
+        memory=make_signal_memory(
+            tree, joints, gravity, screws, carried, pairs, parameters, drives[:, :2], coulomb_velocity
+        ),
         entry_signals=np.arange(signals),
-        entry_channels=np.concatenate((channels[kept], drive_channels)),
-        entry_unknowns=np.concatenate((places[kept], drive_places)),
+        entry_channels=np.concatenate((channels[kept], drives[:, 2])),
+        entry_unknowns=np.concatenate((places[kept], drives[:, 3])),
         entry_factors=np.ones(signals),
-        drives=_list_drive_unknowns(unknowns, place, len(arm.joint_names)) if source.has_efforts else (),
+        drives=_list_drive_unknowns(drives, joints) if source.has_efforts else (),
     )
 
 
@@ -134,8 +156,8 @@ def _keep(pairs: IntArray, parameters: IntArray, kept: IntArray) -> tuple[IntArr
     return trimmed[counts > 0], parameters[kept]
 
 
-def _list_drives(unknowns: LinkUnknowns, place: dict[int, int], source: Source) -> tuple[IntArray, IntArray, IntArray]:
-    """Signals (D, 2) of rotors, friction and offsets in this order, and channel and unknown of each."""
+def _list_drives(unknowns: LinkUnknowns, place: dict[int, int], source: Source) -> IntArray:
+    """Kind, joint, channel and unknown (D, 4) of the signals of rotors, friction and offsets in this order."""
     base = 6 if source.has_base_wrench else 0
     parts = (
         (ROTOR, unknowns.rotor_inertia, base),
@@ -150,13 +172,16 @@ def _list_drives(unknowns: LinkUnknowns, place: dict[int, int], source: Source) 
         for index in range(part.start, part.stop)
         if index in place
     ]
-    table = np.array(listed, dtype=np.int64).reshape(-1, 4)
-    return table[:, :2], table[:, 2], table[:, 3]
+    return np.array(listed, dtype=np.int64).reshape(-1, 4)
 
 
-def _list_drive_unknowns(unknowns: LinkUnknowns, place: dict[int, int], joints: int) -> tuple[IntArray, ...]:
-    parts = [part for part in (unknowns.rotor_inertia, unknowns.viscous, unknowns.coulomb) if part.start < part.stop]
-    return tuple(
-        np.array([place[part.start + joint] for part in parts if part.start + joint in place], dtype=np.int64)
-        for joint in range(joints)
-    )
+def _list_bumps(joints: int, base: int, first: int) -> IntArray:
+    """Kind, joint, channel and unknown (3 n, 4) of the signals of the shape of friction, joint by joint."""
+    joint, bump = np.repeat(np.arange(joints), BUMPS), np.tile(np.arange(BUMPS), joints)
+    return np.column_stack((BUMP + bump, joint, base + joint, first + np.arange(joints * BUMPS)))
+
+
+def _list_drive_unknowns(drives: IntArray, joints: int) -> tuple[IntArray, ...]:
+    """For each joint the unknowns of its rotor and its friction."""
+    moving = drives[drives[:, 0] != CONSTANT]
+    return tuple(moving[moving[:, 1] == joint, 3] for joint in range(joints))

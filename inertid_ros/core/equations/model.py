@@ -43,6 +43,7 @@ class LinkModel:
         equation: of the base parameters.
         prior: (U,) base parameters of the URDF; friction, rotors and offsets at zero.
         prior_deviations: (U,) how far from it they may be: as far as any arm of this mass and reach.
+        own_sizes: (U,) what a link of its own mass and size has of each, and a joint of what it carries.
     """
 
     arm: ArmModel
@@ -54,6 +55,7 @@ class LinkModel:
     equation: Equation
     prior: FloatArray
     prior_deviations: FloatArray
+    own_sizes: FloatArray
 
     @classmethod
     def from_settings(cls, robot: Robot, settings: Settings, joints: Sequence[str]) -> LinkModel:
@@ -96,7 +98,20 @@ class LinkModel:
         equation = make_arm_equation(arm, source, unknowns, base.columns, pose, coulomb_velocity)
         prior = base.combination[:, unknowns.inertial] @ arm.parameters
         deviations = _widths(arm, unknowns)[base.columns]
-        return cls(arm, source, pose, channel_names(arm, source), unknowns, base, equation, prior, deviations)
+        sizes = find_own_sizes(arm, unknowns)[base.columns]
+        return cls(arm, source, pose, channel_names(arm, source), unknowns, base, equation, prior, deviations, sizes)
+
+    def with_nuisances(self, coulomb_velocity: float) -> Equation:
+        """The equation of the base parameters, and after them columns for the shape of friction and for a delay."""
+        return make_arm_equation(
+            self.arm,
+            self.source,
+            self.unknowns,
+            self.base.columns,
+            self.base_pose,
+            coulomb_velocity,
+            with_nuisances=True,
+        )
 
     def with_payload(self, frame: str, coulomb_velocity: float) -> Equation:
         """The equation of the base parameters, and after them the ten parameters of a load that is fixed to a frame.
@@ -152,3 +167,30 @@ def _widths(arm: ArmModel, unknowns: LinkUnknowns) -> FloatArray:
         widths[part] = max(moment, mass)
     widths[unknowns.rotor_inertia] = mass * reach**2
     return widths
+
+
+def find_own_sizes(arm: ArmModel, unknowns: LinkUnknowns) -> FloatArray:
+    """What a link of its own mass and size has of each standard parameter, and a joint of what it carries, (F,).
+
+    The size of a link is the way to the joints it carries. Links without a mass in the URDF share that of the arm.
+    """
+    count = len(arm.joint_names)
+    masses = arm.parameters[::10]
+    mass = max(float(masses.sum()), _SMALLEST_MASS)
+    masses = np.where(masses > 0.0, masses, mass / count)
+    lengths = np.array([float(np.linalg.norm(place.translation)) for place in list(arm.model.jointPlacements)[1:]])
+    parents = np.array(list(arm.model.parents)[1:]) - 1
+    sizes, carried, reaches = np.full(count, _SHORTEST_REACH), masses.copy(), np.full(count, _SHORTEST_REACH)
+    for joint in range(count - 1, -1, -1):
+        parent = int(parents[joint])
+        if parent >= 0:
+            sizes[parent] = max(sizes[parent], lengths[joint])
+            carried[parent] += carried[joint]
+            reaches[parent] = max(reaches[parent], lengths[joint] + reaches[joint])
+    own = np.empty(len(unknowns.names))
+    own[unknowns.inertial] = (masses * sizes ** np.array([[0.0]] + [[1.0]] * 3 + [[2.0]] * 6)).T.ravel()
+    for part in (unknowns.viscous, unknowns.coulomb, unknowns.offset):
+        own[part] = (_GRAVITY * carried * reaches)[: part.stop - part.start]
+    own[unknowns.rotor_inertia] = (carried * reaches**2)[: unknowns.rotor_inertia.stop - unknowns.rotor_inertia.start]
+    own[unknowns.base_offset] = _GRAVITY * mass
+    return own

@@ -47,8 +47,14 @@ from inertid_ros.core.robot.tree import (
 LOAD_MOMENTA, LOAD_SIGNALS = 6, 22
 """Signals of a load with a momentum, and all of them."""
 
-ROTOR, VISCOUS, COULOMB, CONSTANT = 0, 1, 2, 3
-"""Kinds of the signals of a drive: rotor inertia, viscous and Coulomb friction, and a constant offset."""
+ROTOR, VISCOUS, COULOMB, CONSTANT, BUMP = 0, 1, 2, 3, 4
+"""Kinds of the signals of a drive: rotor inertia, viscous and Coulomb friction, a constant offset, and from BUMP on how
+friction may differ from that at low velocity."""
+BUMPS = 3
+"""Bumps of friction: b is the difference of two Coulomb frictions, linear up to KNEES[b] and KNEES[b + 1]."""
+KNEES = (1.0, 2.5, 5.0, 10.0)
+"""Velocities of these knees, as multiples of the velocity below which Coulomb friction is proportional to it: up to
+0.2 rad/s with the default, where Stribeck friction of harmonic drives has died out."""
 
 JOINTS, BODIES, BASE, SCREWED, PAIRS, INERTIAL, DRIVES, MOMENTA, SIGNALS = range(9)
 """Sizes, at the beginning of the integers: joints, bodies, screws of the base sensor (6 or 0), screws (0 for a load),
@@ -328,9 +334,18 @@ def compute_drive_signals(x: FloatArray, at: IntArray, v: FloatArray, a: FloatAr
         elif kind == VISCOUS:
             x[rest] = v[joint]
         elif kind == COULOMB:
-            x[rest] = min(max(v[joint] / x[at[COULOMB_VELOCITY]], -1.0), 1.0)
-        else:
+            x[rest] = saturate(v[joint], x[at[COULOMB_VELOCITY]])
+        elif kind == CONSTANT:
             x[rest] = 1.0
+        else:
+            knee, bump = x[at[COULOMB_VELOCITY]], kind - BUMP
+            x[rest] = saturate(v[joint], KNEES[bump] * knee) - saturate(v[joint], KNEES[bump + 1] * knee)
+
+
+@compiled
+def saturate(velocity: float, knee: float) -> float:
+    """Linear up to a knee, where it is 1."""
+    return min(max(velocity / knee, -1.0), 1.0)
 
 
 @compiled

@@ -17,15 +17,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtrc
 
-from inertid_ros.core.equations.load import LOAD, UNKNOWNS
-from inertid_ros.core.estimation.products import ProductSums
-from inertid_ros.core.estimation.systematic import Normal, weigh_products
+from inertid_ros.core.equations.load import FEATURES, LOAD, UNKNOWNS
+from inertid_ros.core.estimation.products import ProductSums, add_scores
+from inertid_ros.core.estimation.systematic import Normal, expand, weigh_products
 from inertid_ros.core.records import FloatArray, IntArray
 
 _CHANGE = np.concatenate(([0.3], [0.03] * 3, [0.003] * 6, [1.0] * 3, [0.05] * 3))
 """Standard deviations [kg, kg m, kg m², N, Nm] of a change: parts that grippers take, and a sensor that is tared."""
 _SEEN = 1e-2
 """Information, in units of a change, below which a window says nothing of a direction."""
+_OUTSTANDING = 12.0
+"""Squared score, over its variance, up to which it is noise: one of 78 is beyond in a few of a hundred pieces."""
 CERTAIN = 15.0
 """Logarithm of the Bayes factor beyond which something has changed: 3e6 to 1, one false alarm in weeks of pieces."""
 _DISTINCT = 5.0
@@ -74,6 +76,14 @@ def _find_scores(sums: ProductSums, window: FloatArray, values: FloatArray, inde
     seen = sizes > _SEEN
     roots, directions = np.sqrt(sizes[seen]), directions[:, seen]
     return _Scores(directions.T @ slope / roots, directions.T @ information / roots[:, None], (directions * roots).T)
+
+
+def looks_the_same(sums: ProductSums, pieces: int) -> bool:
+    """Whether no score of the last pieces stands out of what noise lets expect: then nothing has changed."""
+    squares, expected = np.zeros((2, 6, FEATURES))
+    coefficients = expand(sums.values)[0]
+    add_scores(sums.recent[1 : 1 + pieces].sum(axis=0)[None], coefficients, squares, expected)
+    return bool((squares <= _OUTSTANDING * sums.inflation[:, None] * expected).all())
 
 
 def weigh_change(sums: ProductSums, before: FloatArray, window: FloatArray) -> Evidence:

@@ -168,9 +168,12 @@ class LinksEstimate(Estimate):
 
     Attributes:
         model: the arm, and which combinations the base parameters are.
+        predictor: (U,) the values that predict efforts best with nothing else known: in them is what the values owe to
+            gains, delay and shape of friction, which are estimated apart from these.
     """
 
     model: LinkModel
+    predictor: FloatArray
 
     @property
     def base(self) -> BaseParameters:
@@ -190,6 +193,7 @@ class Solution:
         rows: how many rows have been used.
         fit: how well the channels are explained, where that is known.
         repeatability: (U, U) the part of the covariance that noise alone causes; all of it if None.
+        predictor: (U,) the values that predict best, where they are others.
     """
 
     stamp: int
@@ -199,6 +203,7 @@ class Solution:
     rows: int
     fit: Fit | None
     repeatability: FloatArray | None = None
+    predictor: FloatArray | None = None
 
     @property
     def repeatable(self) -> FloatArray:
@@ -259,6 +264,7 @@ def judge_links(solution: Solution, model: LinkModel, findings: Sequence[Finding
         rows=solution.rows,
         fit=solution.fit,
         model=model,
+        predictor=solution.values if solution.predictor is None else solution.predictor,
     )
 
 

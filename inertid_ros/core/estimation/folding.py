@@ -167,6 +167,16 @@ def compare_row(
 
 
 @compiled
+def add_products(products: FloatArray, line: FloatArray) -> None:
+    """Add the products of a line (n,) to their sums (n, n), lower triangle."""
+    for i in range(len(line)):
+        factor = line[i]
+        if factor != 0.0:
+            for j in range(i + 1):
+                products[i, j] += factor * line[j]
+
+
+@compiled
 def fold_channels(
     matrices: FloatArray,
     offsets: IntArray,
@@ -179,8 +189,11 @@ def fold_channels(
     floors: FloatArray,
     sums: FloatArray,
     block: float,
+    products: FloatArray,
 ) -> bool:
-    """Fold a row [A, y] (K, U + 1) into the information of each channel on its own, where it is usable.
+    """Fold a row [A, B, y] (K, U + V + 1) into the information of each channel on its own, where it is usable.
+
+    The columns B belong to V nuisances, which are taken to be zero here.
 
     Args:
         matrices: the channels' matrices, one after the other.
@@ -195,11 +208,12 @@ def fold_channels(
         sums: (K, 6) rows, squares and sum of what was measured, and sum, squares and count of the innovations in the
             present block.
         block: innovations in a block.
+        products: sums of products of each channel's line, laid out as the matrices are; lower triangles.
 
     Returns:
         Whether a channel's block is full.
     """
-    unknowns, is_full = len(values), False
+    unknowns, last, is_full = len(values), row.shape[1] - 1, False
     spread = np.empty(unknowns)
     for k in range(len(row)):
         if usable[k] == 0.0:
@@ -207,24 +221,25 @@ def fold_channels(
         start, stop = offsets[k, 1], offsets[k + 1, 1]
         size = stop - start
         line = np.empty(size + 1)
-        innovation, expected = row[k, unknowns], 0.0
-        for j in range(size):
-            line[j] = row[k, used[start + j]]
-            innovation -= line[j] * values[used[start + j]]
+        innovation, expected = row[k, last], 0.0
         spread[:] = 0.0
         for j in range(size):
             index = used[start + j]
-            for column in range(index, unknowns):
-                spread[column] += line[j] * inverse[index, column]
+            line[j] = row[k, index]
+            if index < unknowns:
+                innovation -= line[j] * values[index]
+                for column in range(index, unknowns):
+                    spread[column] += line[j] * inverse[index, column]
         for column in range(unknowns):
             expected += spread[column] ** 2
-        line[size] = row[k, unknowns]
+        line[size] = row[k, last]
         innovation *= noise[k] / (noise[k] + expected + floors[k] ** 2)
+        add_products(products[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1), line)
         matrix = matrices[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1)
         fold_row(matrix, line)
         sums[k, 0] += 1.0
-        sums[k, 1] += row[k, unknowns] ** 2
-        sums[k, 2] += row[k, unknowns]
+        sums[k, 1] += row[k, last] ** 2
+        sums[k, 2] += row[k, last]
         sums[k, 3] += innovation
         sums[k, 4] += innovation**2
         sums[k, 5] += 1.0
@@ -390,7 +405,10 @@ def learn_inflation(state: FloatArray, ratio: float, leverage: float) -> None:
 def add_channels(
     total: FloatArray, matrices: FloatArray, offsets: IntArray, used: IntArray, weights: FloatArray
 ) -> None:
-    """Fold the information of all channels, each with its weight, into that of all unknowns (U + 1, U + 1)."""
+    """Fold the information of all channels, each with its weight, into that of all unknowns (U + 1, U + 1).
+
+    Nuisances, which have indices from U on, are taken to be zero.
+    """
     size = len(total)
     row = np.empty(size)
     for k in range(len(weights)):
@@ -399,7 +417,8 @@ def add_channels(
         for i in range(count + 1):
             row[:] = 0.0
             for j in range(i, count):
-                row[used[start + j]] = weights[k] * matrix[i, j]
+                if used[start + j] < size - 1:
+                    row[used[start + j]] = weights[k] * matrix[i, j]
             row[size - 1] = weights[k] * matrix[i, count]
             fold_row(total, row)
 
@@ -431,6 +450,8 @@ def explain_channels(
             spread[:] = 0.0
             for j in range(i, count):
                 entry, index = matrix[i, j], used[start + j]
+                if index >= unknowns:
+                    break
                 rest += entry * values[index]
                 for column in range(index, unknowns):
                     spread[column] += entry * inverse[index, column]

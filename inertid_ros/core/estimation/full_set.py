@@ -44,7 +44,7 @@ def complete_links(estimate: LinksEstimate) -> FloatArray:
 
 def complete_by_ridge(estimate: LinksEstimate) -> FloatArray:
     """The completion (F,) of the paper's eq. 20: as small as the data allow, and not always physically consistent."""
-    root, combination = _invert_root(estimate.covariance), estimate.model.base.combination
+    root, combination = _invert_root(estimate.repeatability), estimate.model.base.combination
     smallest = np.linalg.svd(root @ combination, compute_uv=False)[-1]
     return solve_by_ridge(root, estimate.values, combination, _DAMPING * float(smallest) ** 2)
 

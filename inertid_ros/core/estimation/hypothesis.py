@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, UNKNOWNS, attenuate
-from inertid_ros.core.estimation.change import CERTAIN, CONSISTENT, Evidence, contradicts, weigh_change
+from inertid_ros.core.estimation.change import CERTAIN, CONSISTENT, Evidence, contradicts, looks_the_same, weigh_change
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.events import Decision, find_probability
 from inertid_ros.core.estimation.folding import INFLATION, track_row
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.products import MOVING, PRODUCTS, RECENT, ProductSums, lay_down_products
+from inertid_ros.core.estimation.products import MOVING, PIECES, PRODUCTS, RECENT, ProductSums, lay_down_products
 from inertid_ros.core.estimation.systematic import (
     JointSolution,
     make_precision,
@@ -228,7 +228,7 @@ class HypothesisEstimator:
             if self._sums.add(self._products, row.readings, self._variance, self._noise, interval):
                 self._sums.begin_piece(self._wander**2)
                 decision = self._look_for_change()
-                if self._suspected is None:
+                if self._suspected is None and (self._sums.pieces < _SETTLED or self._sums.pieces % PIECES == 0):
                     update(self._sums)
                 return decision
             return _NOTHING
@@ -266,10 +266,11 @@ class HypothesisEstimator:
             return self._pursue(self._suspected)
         if sums.pieces < _SETTLED:
             return _NOTHING
-        total = sums.total
         for pieces in _TIME_SCALES:
+            if looks_the_same(sums, pieces):
+                continue
             window = sums.window(pieces)
-            if weigh_change(sums, total - window, window).strongest > CERTAIN:
+            if weigh_change(sums, sums.total - window, window).strongest > CERTAIN:
                 self._suspected = _Suspicion(pieces, 0, None)
                 break
         return _NOTHING

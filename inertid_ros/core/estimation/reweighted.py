@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from inertid_ros.core.estimation.folding import add_channels, explain_channels, fold_channels
 from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.misfit import Blocks
+from inertid_ros.core.estimation.systematic_links import Channel, JointSolution, Nuisances, solve_jointly
 from inertid_ros.core.records import FloatArray, IntArray
 
 BLOCK = 50
@@ -36,6 +38,8 @@ _ITERATIONS = 3
 """Solutions after which the weights of the last no longer change the next by more than a part in a thousand."""
 _COLUMN_ERROR = 3e-3
 """Part of its length to which a column is taken to be known: lengths of a URDF and noise of velocities together."""
+_PRODUCTS_BLOCK = 100.0
+"""Rows (2 s of motion) in a block whose scores show the misfit: several times as long as the filters remember."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +66,19 @@ class WeightedSolution:
     measured_rms: FloatArray
 
     def covariance(self) -> FloatArray:
-        """Covariance (U, U) of the values, widened by what errors in the equations themselves may have done.
+        """Covariance (U, U) of the values, widened by what errors in the equations themselves may have done."""
+        return self.information.covariance() + self.find_attenuation()
+
+    def find_attenuation(self) -> FloatArray:
+        """What errors in the equations themselves may have done, as a covariance (U, U).
 
         Where columns of a motion are nearly multiples of each other, small errors in them (noise of the velocities,
         lengths of the URDF) count for as much as noise in the readings: columns known to a part e of their length add
         N = e² diag(information) that carries no knowledge, and pull the estimate x by P N x (errors in variables).
         """
-        covariance = self.information.covariance()
         lengths = np.square(self.information.factor).sum(axis=0)
-        pulled = covariance @ (_COLUMN_ERROR**2 * lengths * self.values)
-        return np.asarray(covariance + np.outer(pulled, pulled) + np.diag(pulled**2))
+        pulled = self.information.covariance() @ (_COLUMN_ERROR**2 * lengths * self.values)
+        return np.asarray(np.outer(pulled, pulled) + np.diag(pulled**2))
 
 
 class ReweightedEstimator:
@@ -82,16 +89,23 @@ class ReweightedEstimator:
     """
 
     def __init__(
-        self, used: Sequence[IntArray], prior: SquareRootInformation, floors: FloatArray, correlation: float
+        self,
+        used: Sequence[IntArray],
+        prior: SquareRootInformation,
+        floors: FloatArray,
+        correlation: float,
+        nuisances: Nuisances | None = None,
     ) -> None:
         """Start with nothing but the prior.
 
         Args:
-            used: for each of the K channels the unknowns that can be in it, ascending.
+            used: for each of the K channels the columns of rows that can be in it, ascending: unknowns, then nuisances.
             prior: what is known of the U unknowns before any data.
             floors: (K,) smallest standard deviation of a row that is believed.
             correlation: how many rows are worth one for white noise.
+            nuisances: what may be systematically wrong; nothing if None.
         """
+        self._nuisances = Nuisances() if nuisances is None else nuisances
         self._used = [np.asarray(one, dtype=np.int64) for one in used]
         self._prior = prior
         self._floors = floors
@@ -106,6 +120,8 @@ class ReweightedEstimator:
         """Forget all data."""
         channels = len(self._used)
         self._matrices: FloatArray = np.zeros(int(self._offsets[-1, 0]))
+        self._products: FloatArray = np.zeros_like(self._matrices)
+        self._product_rows, self._past = 0, Blocks()
         self._sums: FloatArray = np.zeros((channels, 6))
         self._long, self._short, self._blocks = np.zeros((3, channels))
         self._variances: FloatArray = np.full(channels, np.inf)
@@ -124,7 +140,7 @@ class ReweightedEstimator:
         return int(self._sums[:, 0].sum())
 
     def take(self, row: FloatArray, usable: FloatArray) -> None:
-        """Fold in a row [A, y] (K, U + 1) of those channels that are usable (K,)."""
+        """Fold in a row [A, nuisances, y] (K, U + V + 1) of those channels that are usable (K,)."""
         is_full = fold_channels(
             self._matrices,
             self._offsets,
@@ -137,9 +153,14 @@ class ReweightedEstimator:
             self._floors,
             self._sums,
             BLOCK,
+            self._products,
         )
         if is_full:
             self._end_blocks()
+        self._product_rows += 1
+        if self._product_rows >= _PRODUCTS_BLOCK:
+            self._past.end(self._products)
+            self._products, self._product_rows = np.zeros_like(self._matrices), 0
 
     def _end_blocks(self) -> None:
         ended = self._sums[:, 5] >= BLOCK
@@ -164,6 +185,19 @@ class ReweightedEstimator:
             solution = self._solve_once(variances)
             variances = solution.variances
         return solution
+
+    def solve_jointly(self, solution: WeightedSolution) -> JointSolution:
+        """Unknowns and nuisances together, from a solution that takes nuisances to be zero; changes nothing."""
+        variances = solution.variances * solution.correlations
+        floors = self._floors**2 * self._white
+        channels = [
+            Channel(self._channel(k).matrix, used, float(self._sums[k, 0]), float(variances[k]), float(floors[k]))
+            for k, used in enumerate(self._used)
+        ]
+        joint = solve_jointly(channels, self._prior, solution.values, self._nuisances, self._past)
+        attenuation = solution.find_attenuation()
+        covariance, repeatability = joint.covariance + attenuation, joint.repeatability + attenuation
+        return replace(joint, covariance=covariance, repeatability=repeatability)
 
     def _count(self) -> FloatArray:
         return np.asarray(np.maximum(self._sums[:, 0], 1.0))
@@ -213,6 +247,8 @@ class ReweightedEstimator:
         self._long = self._long + other._long
         self._short = self._short + other._short
         self._blocks = self._blocks + other._blocks
+        self._past = copy.copy(self._past)
+        self._past.add(other._past)
 
     def copy(self) -> ReweightedEstimator:
         """An independent copy."""
@@ -222,10 +258,11 @@ class ReweightedEstimator:
 
     def like(self) -> ReweightedEstimator:
         """One with the same prior and no data."""
-        return ReweightedEstimator(self._used, self._prior, self._floors, self._white)
+        return ReweightedEstimator(self._used, self._prior, self._floors, self._white, self._nuisances)
 
     def misfit(self, values: FloatArray, solution: WeightedSolution) -> float:
         """Sum of squares that values (U,) leave of all rows, in the units of a solution's noise."""
         weights = 1.0 / (solution.variances * solution.correlations)
-        left = [self._channel(k).squares_at(values[used]) for k, used in enumerate(self._used)]
+        padded = np.concatenate((values, np.zeros(self._nuisances.columns)))
+        left = [self._channel(k).squares_at(padded[used]) for k, used in enumerate(self._used)]
         return float(weights @ np.array(left))

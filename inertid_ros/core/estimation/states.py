@@ -27,8 +27,9 @@ _KNOWN_LOAD = np.array([0.05] * 4 + [0.1] * 6)
 compensation needs of mass and first moments, and motion control of inertias."""
 _KNOWN_LINK = 0.1
 """Standard deviation, as a part of its value, up to which a base parameter is known: one significant digit."""
-_NEGLIGIBLE = 1e-3
-"""Standard deviation, as a part of what an arm of this mass and reach can have, below which it is as good as zero."""
+_NEGLIGIBLE = 0.1
+"""Standard deviation, as a part of what a link of its own mass and size has, or a joint carries, below which it matters
+to nothing: what motion control needs of inertias."""
 _EXCITED = 0.3
 """Part of its prior standard deviation to which the data must reduce that of a parameter that was excited: a
 tenth of its variance."""
@@ -46,7 +47,7 @@ def judge_load_parameters(phi: FloatArray, covariance: FloatArray) -> tuple[Para
     mass = max(abs(float(phi[0])), _SMALLEST_MASS)
     com = phi[1:4] / mass
     moments = phi[[4, 7, 9]] - mass * (com @ com - com**2)
-    vouched = np.abs(moments) - 2.0 * deviations[[4, 7, 9]]
+    vouched = moments - 2.0 * _find_moment_deviations(com, covariance)
     largest = max(float(vouched.max()), mass * _SMALLEST_RADIUS**2)
     scales = np.array([mass] + [mass * _LEVER] * 3 + [largest] * 6)
     return _name_states(deviations <= _KNOWN_LOAD * scales, deviations <= scales)
@@ -55,14 +56,22 @@ def judge_load_parameters(phi: FloatArray, covariance: FloatArray) -> tuple[Para
 def judge_link_parameters(model: LinkModel, values: FloatArray, covariance: FloatArray) -> tuple[ParameterState, ...]:
     """State of each base parameter of an arm.
 
-    A parameter is known once its standard deviation is below a tenth of its value, or below a thousandth of what an arm
-    of this mass and reach can have at most (it is as good as zero then). It is not excited yet while the data have not
-    reduced its standard deviation to less than a third of what it was before any data.
+    A parameter is known once its standard deviation is below a tenth of its value, or of what its own link has or its
+    own joint carries (it is as good as zero then). It is not excited yet while the data have not reduced its standard
+    deviation to less than a third of what it was before any data.
     """
     deviations = np.sqrt(np.diag(covariance))
-    before = model.prior_deviations
-    known = deviations <= np.maximum(_KNOWN_LINK * np.abs(values), _NEGLIGIBLE * before)
-    return _name_states(known, deviations <= _EXCITED * before)
+    known = deviations <= np.maximum(_KNOWN_LINK * np.abs(values), _NEGLIGIBLE * model.own_sizes)
+    return _name_states(known, deviations <= _EXCITED * model.prior_deviations)
+
+
+def _find_moment_deviations(com: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Standard deviations (3,) of the moments of inertia about the centre of mass, I - (mc . mc - mc_i²) / m."""
+    slopes = np.zeros((3, 10))
+    slopes[range(3), [4, 7, 9]] = 1.0
+    slopes[:, 0] = com @ com - com**2
+    slopes[:, 1:4] = -2.0 * com * (1.0 - np.eye(3))
+    return np.asarray(np.sqrt(np.einsum("ij,jk,ik->i", slopes, covariance, slopes)))
 
 
 def demote(states: tuple[ParameterState, ...]) -> tuple[ParameterState, ...]:

@@ -308,7 +308,7 @@ class JointStream(Timeline):
     @property
     def crossings(self) -> FloatArray:
         """Frequencies (n,) [rad/s] below which positions give the better velocity; zero where they are not needed."""
-        return self._joints[CROSSING]
+        return np.asarray(self._joints[CROSSING])
 
     def clear(self) -> None:
         """Forget all samples; what is known of the velocities stays."""

@@ -282,6 +282,37 @@ class LinksSettings:
         -0.2,
         0.2,
     )
+    delay_uncertainty: float = setting(
+        0.005,
+        "Standard deviation of the delay of the readings, which is estimated; 0: links.effort_delay is exact.",
+        "s",
+        0.0,
+        0.1,
+    )
+    tilt_uncertainty: float = setting(
+        0.009,
+        "Standard deviation of the base's tilt against gravity about each horizontal axis, which is estimated from "
+        "efforts; 0: the base is level.",
+        "rad",
+        0.0,
+        0.2,
+    )
+    gain_uncertainty: float = setting(
+        0.02,
+        "Standard deviation of the gain of each channel (torque constants, torque sensors, base sensor), which is "
+        "estimated as far as that is possible; 0: exact.",
+        "",
+        0.0,
+        0.2,
+    )
+    friction_uncertainty: float = setting(
+        0.5,
+        "Standard deviation of how friction at low velocity differs from viscous and Coulomb friction (Stribeck), as "
+        "a part of the friction, which is estimated; 0: not at all.",
+        "",
+        0.0,
+        2.0,
+    )
     noise_floor_effort: float = setting(
         0.01, "Smallest standard deviation of a filtered effort that is believed.", "Nm or N", 1e-9, 1000.0
     )

@@ -16,6 +16,7 @@ import numpy as np
 from inertid_ros.core.checks.effort_convention import EffortCheck
 from inertid_ros.core.checks.energy_balance import EnergyCrossCheck
 from inertid_ros.core.diagnosis import Finding, Health
+from inertid_ros.core.equations.arm import NUISANCES
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.load import LOAD, PRIOR_LOAD
 from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
@@ -32,6 +33,7 @@ from inertid_ros.core.estimation.estimate import (
 from inertid_ros.core.estimation.events import Decision, describe_change, find_probability
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, WeightedSolution
+from inertid_ros.core.estimation.systematic_links import Nuisances
 from inertid_ros.core.input.inputs import ArmInput, Waiting
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import Event, EventKind, FloatArray, Output, RowOutput
@@ -39,6 +41,7 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.advance import INTERVAL
 from inertid_ros.core.rows.energy import EnergyRowSource, RowFit
 from inertid_ros.core.rows.rows import Filters, Rows
+from inertid_ros.core.rows.tilt import GravityTilt
 from inertid_ros.core.settings.choices import Method, Source
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.core.static.rest_poses import StaticWrench
@@ -102,8 +105,14 @@ class ArmTask:
             used, correlation = (np.arange(len(equation.unknowns)),), self._energy_rows.correlation
             self._fit = RowFit(len(floors))
             floors = floors[:1]
-        self.estimator = ReweightedEstimator(used, prior, floors, correlation)
-        self.rows.set_values(self.estimator.values)
+        self._nuisances = len(equation.unknowns) - len(prior.factor)
+        nuisances = None
+        if self._nuisances:
+            last = len(equation.unknowns) - np.arange(len(NUISANCES), 0, -1)
+            used = tuple(np.append(one, last) for one in used)
+            nuisances = _list_nuisances(links, model, equation)
+        self.estimator = ReweightedEstimator(used, prior, floors, correlation, nuisances)
+        self._predict_with(self.estimator.values)
         has_efforts = model.source.has_efforts
         self._check = EffortCheck(model.arm) if has_efforts else None
         self._energy = None
@@ -112,12 +121,16 @@ class ArmTask:
         self._drives = equation.drives
         self._first_effort = len(model.channels) - joints
         self._solved_rows = 0
+        self._settled_at = -np.inf
+        self._tilt = _make_tilt(links, model) if self._nuisances else None
         self._recorded: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
         empty = np.empty((0, len(model.channels)))
         self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, empty > 0.0)
 
     def begin(self, segment: Segment) -> int:
         """Carry a segment through up to its first row."""
+        if segment.starts_anew:
+            self._restart()
         if self._energy_rows is not None:
             self._energy_rows.begin(segment)
         return self.rows.begin(segment)
@@ -125,7 +138,7 @@ class ArmTask:
     def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
         """Fold the row in, and solve once in a while."""
         row, stamp = self.rows.row, segment.stamps.item(position)
-        predicted = row.equations[:, :-1].dot(self.estimator.values)
+        predicted = row.equations[:, : len(self.estimator.values)].dot(self.estimator.values)
         readings = row.readings.copy()
         self._leave_out()
         usable = row.usable.copy()
@@ -140,6 +153,7 @@ class ArmTask:
                 self.estimator.take(self._energy_rows.row_at(sample.item(0)), usable.min(keepdims=True))
                 self._fit.take(readings, predicted, usable)
             else:
+                self._add_nuisances(sample)
                 self.estimator.take(row.equations, row.usable)
             if self._check is not None:
                 efforts = sample[1 + 2 * joints + self._first_effort :]
@@ -151,13 +165,49 @@ class ArmTask:
 
     def _solve(self, time: float) -> None:
         solution, self._solved_rows = self.estimator.update(), self.estimator.rows
+        if self._tilt is not None:
+            self._tilt.set_values(solution.values, solution.inverse)
         if self._energy is not None:
             self._energy.judge(time, solution)
-        self.rows.set_values(self.estimator.values)
+        self._predict_with(self.estimator.values)
 
     def _test(self, equations: FloatArray, usable: FloatArray) -> Decision:  # noqa: ARG002
         """Whether something has changed; links do not."""
         return Decision(False)
+
+    def _predict_with(self, values: FloatArray) -> None:
+        """Predict with values (U,); nuisances are zero."""
+        self.rows.set_values(np.concatenate((values, np.zeros(self._nuisances))))
+
+    def _restart(self) -> None:
+        """The filters restart."""
+        self._settled_at = -np.inf
+        if self._tilt is not None:
+            self._tilt.restart()
+
+    def _add_nuisances(self, sample: FloatArray) -> None:
+        """Fill in the columns of tilt and delay, once the filters have settled after a restart.
+
+        That of the delay is -dy/dt of the filtered readings y, which their last filter knows. Windows of the integral
+        method have neither: what is unknown of them stays unknown.
+        """
+        if self._nuisances == 0 or self._method is Method.INTEGRAL:
+            return
+        time, joints, first = sample.item(0), len(self.model.arm.joint_names), self._first_effort
+        tilted = None if self._tilt is None else self._tilt.take(time, sample[1 : 1 + joints])
+        if self._settled_at == -np.inf:
+            self._settled_at = time + self.rows.settling
+        if time < self._settled_at:
+            return
+        memory, equations = self.rows.memory, self.rows.row.equations
+        if self._method is Method.FILTERED:
+            filtered, cutoff = memory.filtered_readings, memory.cutoffs[1]
+        else:
+            filtered, cutoff = memory.smooth[2 * joints : 2 * joints + len(equations)], memory.cutoffs[3]
+        channels = slice(first if self.model.source.has_efforts else 0, None)
+        equations[channels, -2] = cutoff * (filtered[channels, 2] - filtered[channels, 1])
+        if tilted is not None:
+            equations[first:, -4:-2] = tilted
 
     def _leave_out(self) -> None:
         """Leave the drives of joints that stand out of their rows, and rows of joints that may be moving altogether.
@@ -195,17 +245,22 @@ class ArmTask:
         restored = self.input.restore(waiting, predicted)
         return Output(waiting.stamps, waiting.measured, restored, waiting.usable, self._no_rows)
 
-    def _summarise(self, solution: WeightedSolution, fitted: RowFit | None, stamp: int, is_paused: bool) -> Solution:
+    def _summarise(
+        self, estimator: ReweightedEstimator, fitted: RowFit | None, stamp: int, is_paused: bool
+    ) -> Solution:
         """What an estimate is made from."""
-        fit = fitted or solution
+        solution = estimator.solve()
+        joint, fit = estimator.solve_jointly(solution), fitted or solution
         waiting = Mode.TRACKING if solution.rows.any() else Mode.WAITING
         return Solution(
             stamp=stamp,
             mode=Mode.PAUSED if is_paused else waiting,
-            values=solution.values,
-            covariance=solution.covariance(),
+            values=joint.values,
+            covariance=joint.covariance,
             rows=int(fit.rows.max(initial=0)),
             fit=Fit(self.model.channels, fit.rows, fit.residual_rms, fit.measured_rms),
+            repeatability=joint.repeatability,
+            predictor=solution.values,
         )
 
     def _find(self) -> tuple[Finding, ...]:
@@ -215,24 +270,25 @@ class ArmTask:
     def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LinksEstimate | LoadEstimate]:
         """All that is known of the arm."""
         estimator, found, fit = self.estimator.copy(), self._find(), copy.deepcopy(self._fit)
-        return lambda: judge_links(self._summarise(estimator.solve(), fit, stamp, is_paused), self.model, found)
+        return lambda: judge_links(self._summarise(estimator, fit, stamp, is_paused), self.model, found)
 
     def freeze(self, values: FloatArray) -> None:
         """Predict with these unknowns (U,)."""
         self.estimator.values = np.array(values, dtype=np.float64)
-        self.rows.set_values(self.estimator.values)
+        self._predict_with(self.estimator.values)
 
     def reset(self) -> None:
         """Forget all that was learned."""
         self.estimator.reset()
         self._solved_rows = 0
+        self._restart()
         self.rows.forget_reach()
         self._check = None if self._check is None else EffortCheck(self.model.arm)
         self._fit = None if self._fit is None else RowFit(len(self._fit.rows))
         if self._energy is not None:
             self._energy.reset()
         self.rows.restart()
-        self.rows.set_values(self.estimator.values)
+        self._predict_with(self.estimator.values)
 
 
 def make_links_task(
@@ -241,7 +297,9 @@ def make_links_task(
     """Identify the base parameters of an arm."""
     prior = SquareRootInformation(model.prior_deviations)
     prior.set_mean(model.prior)
-    return ArmTask(robot, settings, model, model.equation, prior, health, static)
+    energy = settings.links.method == Method.ENERGY
+    equation = model.equation if energy else model.with_nuisances(settings.links.coulomb_velocity)
+    return ArmTask(robot, settings, model, equation, prior, health, static)
 
 
 class PayloadTask(ArmTask):
@@ -301,7 +359,7 @@ class PayloadTask(ArmTask):
             return Decision(False)
         self.estimator, self._solved_rows, self._before_window = recent, 0, None
         self.estimator.update()
-        self.rows.set_values(self.estimator.values)
+        self._predict_with(self.estimator.values)
         evidence = 0.5 * (leaves - would_leave - LOAD * math.log(_WINDOW))  # Bayes factor after Schwarz
         confidence = find_probability(evidence, 0.0)
         decision = Decision(False, EventKind.LOAD_CHANGED, "", confidence, masses)
@@ -310,10 +368,12 @@ class PayloadTask(ArmTask):
     def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LinksEstimate | LoadEstimate]:
         """All that is known of the load."""
         estimator, found = self.estimator.copy(), self._find()
-        return lambda: self._judge(estimator.solve(), found, stamp, is_paused)
+        return lambda: self._judge(estimator, found, stamp, is_paused)
 
-    def _judge(self, solved: WeightedSolution, found: tuple[Finding, ...], stamp: int, is_paused: bool) -> LoadEstimate:
-        whole = self._summarise(solved, None, stamp, is_paused)
+    def _judge(
+        self, estimator: ReweightedEstimator, found: tuple[Finding, ...], stamp: int, is_paused: bool
+    ) -> LoadEstimate:
+        whole = self._summarise(estimator, None, stamp, is_paused)
         values, covariance = whole.values[-LOAD:], whole.covariance[-LOAD:, -LOAD:]
         mass, deviation = float(values[0]), float(np.sqrt(covariance[0, 0]))
         if mass < -max(_NO_MASS, _DIFFERENT * deviation) and not found:
@@ -322,7 +382,9 @@ class PayloadTask(ArmTask):
                 "the efforts are not those of the same arm"
             )
             found = (Finding("error", "negative_mass", message),)
-        return judge_load(replace(whole, values=values, covariance=covariance), self.frame, found)
+        repeatability = whole.repeatable[-LOAD:, -LOAD:]
+        whole = replace(whole, values=values, covariance=covariance, repeatability=repeatability)
+        return judge_load(whole, self.frame, found)
 
     def reset(self) -> None:
         """Forget the load."""
@@ -343,6 +405,30 @@ def _make_prior(arm: IdentifiedArm, model: LinkModel) -> SquareRootInformation:
     rows[:count, -1] = root @ arm.values
     rows[count:-1, count:-1] = np.diag(1.0 / PRIOR_LOAD)
     return SquareRootInformation.from_rows(rows)
+
+
+def _make_tilt(links: LinksSettings, model: LinkModel) -> GravityTilt | None:
+    """The columns of a tilt of the base, which only efforts show; None if it is level."""
+    if links.tilt_uncertainty == 0.0 or not model.source.has_efforts:
+        return None
+    if links.method == Method.FILTERED:
+        return GravityTilt(model, links.filter_cutoff, links.smoothing_cutoff)
+    return GravityTilt(model, links.differentiation_cutoff, links.differentiation_cutoff)
+
+
+def _list_nuisances(links: LinksSettings, model: LinkModel, equation: Equation) -> Nuisances:
+    """What may be systematically wrong with the readings of an arm."""
+    places = {name: index for index, name in enumerate(equation.unknowns)}
+    names = [(f"{channel}.viscous", f"{channel}.coulomb") for channel in model.channels]
+    frictions = [np.array([places[name] for name in own if name in places], dtype=np.int64) for own in names]
+    return Nuisances(
+        len(equation.unknowns) - len(model.prior),
+        links.tilt_uncertainty,
+        links.delay_uncertainty,
+        links.gain_uncertainty,
+        links.friction_uncertainty,
+        tuple(frictions),
+    )
 
 
 def _list_floors(links: LinksSettings, model: LinkModel) -> FloatArray:

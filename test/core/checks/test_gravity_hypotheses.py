@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -93,7 +93,7 @@ def read(name: str) -> Data:
     joints, wrenches = [], []
     with AnyReader([DATA / name], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
         for connection, _, raw in reader.messages():
-            message = reader.deserialize(raw, connection.msgtype)
+            message: Any = reader.deserialize(raw, connection.msgtype)
             stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
             if connection.msgtype.endswith("JointState"):
                 joints.append((stamp, message.position))

@@ -186,7 +186,8 @@ def test_rows_are_kept_if_the_pose_is_another_and_the_filters_have_settled() -> 
         count_row(signals, readings, sample, 0.07, history, rows, counts)
         if signals[12] < 0.9:
             continue
-        past = [np.interp(time - 0.07, times[: index + 1], positions[: index + 1, joint]) for joint in range(2)]
+        seen = slice(0, index + 1)
+        past = np.array([np.interp(time - 0.07, times[seen], positions[seen, joint]) for joint in range(2)])
         row = np.concatenate((signals[:3], signals[13:], readings)) / signals[12]
         felt = row[:3] - row[3:6]
         if last is None or np.abs(past - last[1]).max() >= 0.1 or np.linalg.norm(felt - last[0]) >= 1.0:

@@ -149,13 +149,13 @@ def test_sum_of_links_is_widened_and_carries_all_findings() -> None:
     estimators = [chain.estimator for chain in chains]
     assert estimators[0] is not None
     assert estimators[1] is not None
-    single = estimators[0].solve()
-    np.testing.assert_allclose(parts[0].covariance, single.covariance())
+    single = estimators[0].solve_jointly(estimators[0].solve())
+    np.testing.assert_allclose(parts[0].covariance, single.covariance)
     estimators[0].add(estimators[1])
-    solved = estimators[0].solve()
-    plain = solved.information.covariance()
-    assert np.all(np.diag(solved.covariance()) > np.diag(plain))
-    solution = Solution(0, Mode.WAITING, solved.values, solved.covariance(), int(solved.rows.max()), None)
+    plain = estimators[0].solve()
+    solved = estimators[0].solve_jointly(plain)
+    assert np.all(np.diag(plain.covariance()) > np.diag(plain.information.covariance()))
+    solution = Solution(0, Mode.WAITING, solved.values, solved.covariance, int(plain.rows.max()), None)
     total = combine_links(parts, solution)
     assert_found(total)
     assert np.all(total.deviations < parts[0].deviations)
