@@ -38,6 +38,8 @@ _LEVER = 0.1
 """Distance [m] of a centre of mass that angular accelerations act on: that of grippers with something in them."""
 _IMPLAUSIBLE = 100.0
 """Median angular acceleration [rad/s²] that no arm keeps up: the joint states are wrong, and it is ignored."""
+_UNSEEN = 0.05
+"""The tolerance as a part of the weight then: accelerations of 0.5 m/s² that joint states do not show."""
 _SUPERIOR = 50.0
 """Cost by which another configuration must be better: odds of 1e11 to 1 before anything is called an error."""
 _SUPERIOR_SHARE = 0.7
@@ -58,6 +60,11 @@ _LONG = 6
 """Poses that one load must explain to count as explained: shorter runs fit anything."""
 _EXPLAINED = 0.5
 """Part of the poses in long runs below which the force does not follow gravity."""
+_FOLLOWS = 0.4
+"""Part of the forces' variance that one load explains less of where they wander; pick-and-place leaves 0.6."""
+_POSES_OF_A_LOAD = 10
+"""Poses of a run, on the average, below which loads change too often to be loads; pick-and-place every four seconds has
+20."""
 _PASSED = 0.8
 """Part of the poses in long runs from which the configuration is seen to be right."""
 _ROUNDS = 3
@@ -128,7 +135,7 @@ def judge_forces(poses: Poses, path: FramePath, gravity: FloatArray) -> Verdict:
         if all(item.message for item in likely):
             message = "; or ".join(list(dict.fromkeys(item.message for item in likely))[:2])
             return Verdict((Finding("error", likely[0].code, message),), False, runs)
-    elif explained < _EXPLAINED and find_turn(felt)[1] > _ENOUGH_TURN:
+    elif find_turn(felt)[1] > _ENOUGH_TURN and (explained < _EXPLAINED or _wanders(felt, forces, runs)):
         return Verdict((_NO_FRAME,), False, runs)
     return Verdict((), False, runs)
 
@@ -138,12 +145,19 @@ def find_turn(felt: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(felt.T))[::-1], 0.0)))
 
 
+def _wanders(felt: FloatArray, forces: FloatArray, runs: Runs) -> bool:
+    """Whether runs are many, and one load in any orientation explains little of all forces."""
+    a, f = felt - felt.mean(axis=0), forces - forces.mean(axis=0)
+    share = np.linalg.svd(f.T @ a, compute_uv=False).sum() ** 2 / ((a * a).sum() * (f * f).sum())
+    return bool(share < _FOLLOWS and len(felt) < _POSES_OF_A_LOAD * len(runs))
+
+
 def _weigh(poses: Poses, gravity: float) -> FloatArray:
     """One over the squared tolerance of each force [1/N²]; the scatter of forces and gravity gives the weight."""
     scatter = np.clip(poses.felt.var(axis=0).sum() / gravity**2, _LEAST_SCATTER, 1.0)
     weight = float(np.sqrt(poses.wrenches[:, :3].var(axis=0).sum() / scatter))
     is_plausible = np.median(poses.turning) < _IMPLAUSIBLE
-    share = np.hypot(_SHARE, _LEVER * poses.turning / gravity if is_plausible else 0.0)
+    share = np.hypot(_SHARE, _LEVER * poses.turning / gravity if is_plausible else _UNSEEN)
     return np.asarray(np.ones(len(poses.felt)) / (_FLOOR**2 + (share * weight) ** 2))
 
 

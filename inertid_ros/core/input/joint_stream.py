@@ -205,14 +205,16 @@ def find_crossings(joints: FloatArray, step: float) -> None:
 
 @compiled
 def unwrap(position: float, last: float, is_angle: float) -> float:
-    """A position without a jump by about a full turn from the last one, which is NaN if there is none.
+    """A position without a jump by about a full turn, or by exactly several, from the last one, which may be NaN.
 
     Other jumps, as between poses that were recorded in degrees, stay: the convention check needs them as they are.
     """
     step = position - last
-    if is_angle == 0.0 or not abs(abs(step) - 2.0 * np.pi) < ONE_TURN:
+    if is_angle == 0.0 or not abs(step) >= np.pi:
         return position
-    return float(position - np.copysign(2.0 * np.pi, step))
+    turns = np.floor(step / (2.0 * np.pi) + 0.5)
+    is_wrapped = abs(step - 2.0 * np.pi * turns) < ONE_TURN / turns**2
+    return float(position - 2.0 * np.pi * turns) if is_wrapped else position
 
 
 @compiled
