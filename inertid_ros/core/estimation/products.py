@@ -30,6 +30,7 @@ PIECES = 4
 BLOCKS = 16
 """Blocks that the scatter of scores is found from: half a minute, in which a bias does not drift away."""
 _NOTHING: FloatArray = np.zeros((1, 6, PRODUCTS, PRODUCTS))
+"""Products of no row."""
 
 
 @compiled

@@ -23,6 +23,7 @@ from inertid_ros.core.static.rest_poses import StaticWrench
 
 _WRENCH = len(WRENCH_NAMES)
 _ALL_USABLE: BoolArray = np.ones((1, _WRENCH), dtype=bool)
+"""Marks of a single wrench that waits: all of it is usable."""
 
 
 class Waiting(NamedTuple):
