@@ -64,6 +64,9 @@ ONE_TURN = 1.0
 EXACT = 1e-3
 """Part of the velocities' root mean square below which differences from the positions do not matter: Tustin's rule
 makes as much of fast motions."""
+SLOWEST = 0.0125
+"""Step [s] above which measured velocities are taken as they are: below 80 Hz a difference of positions misses more of a
+fast motion than any tachometer."""
 FASTEST = 1.0
 """Crossing frequency, times the step, above which positions alone would do: the filter must not ring."""
 SURE = 0.02
@@ -189,7 +192,7 @@ def find_crossings(joints: FloatArray, step: float) -> None:
     for c in range(joints.shape[1]):
         squares, successive = joints[SQUARES, c], joints[SUCCESSIVE, c]
         crossing = 0.0
-        if squares > EXACT**2 * joints[SPEEDS, c] and step <= MAX_GAP:
+        if squares > EXACT**2 * joints[SPEEDS, c] and step <= SLOWEST:
             of_velocity, together = joints[BENDS, c] / 6.0, squares + 2.0 * successive
             if together > PLAIN * squares:
                 of_velocity = max(of_velocity, together)
