@@ -65,8 +65,8 @@ EXACT = 1e-3
 """Part of the velocities' root mean square below which differences from the positions do not matter: Tustin's rule
 makes as much of fast motions."""
 SLOWEST = 0.0125
-"""Step [s] above which measured velocities are taken as they are: below 80 Hz a difference of positions misses more of a
-fast motion than any tachometer."""
+"""Step [s] above which measured velocities are taken as they are: below 80 Hz a difference of positions misses more of
+a fast motion than any tachometer."""
 FASTEST = 1.0
 """Crossing frequency, times the step, above which positions alone would do: the filter must not ring."""
 SURE = 0.02
