@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from inertid_ros.core.checks.gravity_hypotheses import Poses, Runs, find_turn, judge_forces
+from inertid_ros.core.checks.gravity_hypotheses import NO_FRAME, Poses, Runs, find_turn, judge_forces
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.estimation.estimate import Sign
@@ -92,7 +92,7 @@ class ConventionCheck:
             poses = Poses(rows[:, :3], rows[:, 3:6], rows[:, 6:12], rows[:, 12], rows[:, 13:])
             verdict = judge_forces(poses, self._path, self._gravity)
             self._has_passed |= verdict.has_passed
-            wrong = () if self._has_passed else verdict.findings
+            wrong = () if self._has_passed and NO_FRAME in verdict.findings else verdict.findings
             self._findings = wrong or _judge_load(poses, verdict.runs)
             self._judged = count
             return self._findings
