@@ -19,7 +19,7 @@ from scipy.special import chdtrc
 
 from inertid_ros.core.equations.load import FEATURES, LOAD, UNKNOWNS
 from inertid_ros.core.estimation.products import ProductSums, add_scores
-from inertid_ros.core.estimation.systematic import Normal, expand, weigh_products
+from inertid_ros.core.estimation.systematic import Normal, find_coefficients, weigh_products
 from inertid_ros.core.records import FloatArray, IntArray
 
 _CHANGE = np.concatenate(([0.3], [0.03] * 3, [0.003] * 6, [1.0] * 3, [0.05] * 3))
@@ -81,7 +81,7 @@ def _find_scores(sums: ProductSums, window: FloatArray, values: FloatArray, inde
 def looks_the_same(sums: ProductSums, pieces: int) -> bool:
     """Whether no score of the last pieces stands out of what noise lets expect: then nothing has changed."""
     squares, expected = np.zeros((2, 6, FEATURES))
-    coefficients = expand(sums.values)[0]
+    coefficients = find_coefficients(sums.values)
     add_scores(sums.recent[1 : 1 + pieces].sum(axis=0)[None], coefficients, squares, expected)
     return bool((squares <= _OUTSTANDING * sums.inflation[:, None] * expected).all())
 

@@ -234,6 +234,11 @@ def expand(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return coefficients, derivatives
 
 
+def find_coefficients(values: FloatArray) -> FloatArray:
+    """Coefficients (6, P) of z in each channel's residual, see `expand`."""
+    return _expand(values)[0]
+
+
 def weigh_products(grams: FloatArray, values: FloatArray, inflation: FloatArray) -> tuple[FloatArray, FloatArray]:
     """What products (6, P, P) say of the unknowns about some values: information (55, 55) and slope (55,)."""
     data, slope = np.zeros((NUISANCES, NUISANCES)), np.zeros(NUISANCES)
@@ -250,7 +255,7 @@ def find_inflation(sums: ProductSums, values: FloatArray) -> FloatArray:
     residuals together say, high frequencies included, and at least what was known before.
     """
     blocks = sums.full_blocks
-    coefficients, _ = _expand(values)
+    coefficients = find_coefficients(values)
     if len(blocks) < _FEWEST_BLOCKS:
         squares = np.einsum("ip,ipq,iq->i", coefficients, sums.total, coefficients)
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))

@@ -310,11 +310,6 @@ class JointStream(Timeline):
         self.targets: IntArray = 1 + np.concatenate((columns, total + np.array(columns)))
         self._health = health
 
-    @property
-    def crossings(self) -> FloatArray:
-        """Frequencies (n,) [rad/s] below which positions give the better velocity; zero where they are not needed."""
-        return np.asarray(self._joints[CROSSING])
-
     def clear(self) -> None:
         """Forget all samples; what is known of the velocities stays."""
         super().clear()

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from imperfect import GRAVITY, SENSOR, Arm, Imperfections, Motion, QuinticMoves, random_load, record
-from rosbags.highlevel import AnyReader
-from rosbags.typesys import Stores, get_typestore
+from support.recordings import RECORDINGS, read_load_recording
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.checks.gravity_hypotheses import divide
@@ -20,8 +17,7 @@ from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlo
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 
-DATA = Path(os.environ.get("INERTID_DATA") or Path(__file__).parents[4] / "shared" / "data")
-needs_data = pytest.mark.skipif(not (DATA / "wrist_ft_static_poses").exists(), reason="needs the recordings")
+needs_data = pytest.mark.skipif(not (RECORDINGS / "wrist_ft_static_poses").exists(), reason="needs the recordings")
 
 CAUSES = {
     "mirrored_0": "frame_turned",
@@ -90,22 +86,8 @@ class Data(NamedTuple):
 @cache
 def read(name: str) -> Data:
     """A recording of a real wrist sensor."""
-    joints, wrenches = [], []
-    with AnyReader([DATA / name], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
-        for connection, _, raw in reader.messages():
-            message: Any = reader.deserialize(raw, connection.msgtype)
-            stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-            if connection.msgtype.endswith("JointState"):
-                joints.append((stamp, message.position))
-                names = tuple(message.name)
-            else:
-                force, torque = message.wrench.force, message.wrench.torque
-                wrenches.append((stamp, [force.x, force.y, force.z, torque.x, torque.y, torque.z]))
-    (joint_stamps, positions), (stamps, values) = (zip(*part, strict=True) for part in (joints, wrenches))
-    urdf = (DATA / name / "robot.urdf").read_text()
-    return Data(
-        names, np.array(joint_stamps), np.array(positions), np.array(stamps), np.array(values), urdf, "ft_sensor"
-    )
+    urdf, joints, wrenches = read_load_recording(name)
+    return Data(joints.names, joints.stamps, joints.positions, wrenches.stamps, wrenches.wrenches, urdf, wrenches.frame)
 
 
 class HeldPoses(QuinticMoves):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.joint_stream import MAX_GAP, JointStream
+from inertid_ros.core.input.joint_stream import CROSSING, MAX_GAP, JointStream
 from inertid_ros.core.input.segments import (
     AFTER_GAP,
     CUT,
@@ -244,7 +244,7 @@ def test_velocities_are_fused_with_positions_by_the_noise_of_both() -> None:
     stream = JointStream((0,), (True,), 1, 0, Health())
     stream.push_states(np.arange(1), stamps, positions, velocities)
     states = stream.states[: len(stream.stamps)]
-    crossing = stream.crossings[0]
+    crossing = stream._joints[CROSSING, 0]
     assert crossing == pytest.approx(tachometer / (resolution / np.sqrt(12.0)), rel=0.3)
     settled = slice(3000, None)
 
