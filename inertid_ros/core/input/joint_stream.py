@@ -1,8 +1,10 @@
 """Joint states of one publisher: unwrapped, with velocities, ready to be read at any time in between; compiled.
 
 Without measured velocities, or where they contradict the positions, the velocity is the slope at the middle of the
-parabola through three positions on their true stamps, which is one sample late. Whether they contradict is judged in
-chunks of samples, by comparing their integral with the change of position.
+parabola through three positions on their stamps, which is one sample late. Whether they contradict is judged in
+chunks of samples, by comparing their integral with the change of position. Where a controller samples evenly and only
+the stamps jitter, slopes on the stamps are noisy, and too steep on average (the mean of 1 / h exceeds 1 over that of
+h); slopes on an even clock are taken then, for as long as they are the smoother ones.
 
 Measured velocities v are fused with the positions q, of whose velocity they are a redundant measurement (Atkeson's
 thesis, chapter 5). White noise of v has a flat spectrum, that of q one that grows with frequency; they cross at
@@ -73,6 +75,8 @@ SURE = 0.02
 """Smallest part of C_0 that counts as noise of the positions: the estimate of a thousand samples is no better."""
 PLAIN = 0.2
 """Part of C_0 that C_0 + 2 C_1 must reach to be believed: two thousand samples give it to a few hundredths."""
+UNEVEN = 0.9
+"""Steps by which two together may miss two of the even clock's: where a sample was lost they miss by one."""
 MEMORY = 2000
 """Samples over which these means are taken: enough to know them to a few per cent; noise changes with the motion."""
 
@@ -82,7 +86,9 @@ POSITION, IS_ANGLE, PRODUCT, POWER, BEFORE, LATEST = range(6)
 VELOCITY, CHANGE, INTEGRAL, DIFFERENCE, SQUARES, SUCCESSIVE, SPEEDS, BENDS, CROSSING, FILTERED = range(6, 16)
 """the last measured velocity and its change, its integral in this chunk (NaN after a gap), d, sums of d², of products
 of successive d, of v² and of the squared second differences of v, w [rad/s] and F g."""
-REMEMBERED = 16
+TICK, STAMPED, EVEN, STAMPED_ROUGH, EVEN_ROUGH = range(16, 21)
+"""the mean step [s], the last slopes on the stamps and on an even clock, and the sums of their squared changes."""
+REMEMBERED = 21
 """How many numbers of each joint these are."""
 
 
@@ -102,7 +108,7 @@ def take_states(
     Args:
         line: integers of the time line.
         states: (M, 2 n) its positions and velocities.
-        joints: (16, n) see POSITION.
+        joints: (21, n) see POSITION.
         taken: (n,) the columns of the message.
         stamps: (N,) nanoseconds.
         positions: (N, C) of the message.
@@ -228,16 +234,33 @@ def append_slope(line: IntArray, states: FloatArray, joints: FloatArray, stamp: 
         row, time = line[STOP], (line[RAW_LATEST] - origin) * 1e-9
         before, after = time - (line[RAW_BEFORE] - origin) * 1e-9, (stamp - origin) * 1e-9 - time
         for c in range(n):
-            fall = (joints[LATEST, c] - joints[BEFORE, c]) / before
-            rise = (joints[POSITION, c] - joints[LATEST, c]) / after
             states[row, c] = joints[LATEST, c]
-            states[row, n + c] = (rise * before + fall * after) / (before + after)
+            states[row, n + c] = find_slope(joints, c, before, after)
         line[STAMPS + row] = line[NEWEST] = line[RAW_LATEST]
         line[STOP] = row + 1
     for c in range(n):
         joints[BEFORE, c], joints[LATEST, c] = joints[LATEST, c], joints[POSITION, c]
     line[RAW_BEFORE], line[RAW_LATEST] = line[RAW_LATEST], stamp
     line[RAW] = min(line[RAW] + 1, 2)
+
+
+@compiled
+def find_slope(joints: FloatArray, c: int, before: float, after: float) -> float:
+    """Slope at the middle of the last three positions, which are so far apart [s]: the smoother of both, see above."""
+    fall = (joints[LATEST, c] - joints[BEFORE, c]) / before
+    rise = (joints[POSITION, c] - joints[LATEST, c]) / after
+    stamped = even = (rise * before + fall * after) / (before + after)
+    mean = 0.5 * (before + after)
+    tick = joints[TICK, c] if joints[TICK, c] > 0.0 else mean
+    if 2.0 * abs(mean - tick) <= UNEVEN * tick:
+        even = (joints[POSITION, c] - joints[BEFORE, c]) / (2.0 * tick)
+        for slope, last, rough in ((stamped, STAMPED, STAMPED_ROUGH), (even, EVEN, EVEN_ROUGH)):
+            joints[rough, c] = (1.0 - 1.0 / MEMORY) * joints[rough, c] + (slope - joints[last, c]) ** 2
+        joints[TICK, c] = tick + (mean - tick) / CHUNK
+    elif mean < tick:
+        joints[TICK, c] = mean
+    joints[STAMPED, c], joints[EVEN, c] = stamped, even
+    return float(even if joints[EVEN_ROUGH, c] < joints[STAMPED_ROUGH, c] else stamped)
 
 
 @compiled

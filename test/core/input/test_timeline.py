@@ -256,6 +256,25 @@ def test_velocities_are_fused_with_positions_by_the_noise_of_both() -> None:
     assert fused < 0.5 * measured
 
 
+@pytest.mark.parametrize("is_even", [True, False])
+def test_slopes_are_those_of_the_clock_that_sampled(is_even: bool) -> None:
+    """A controller that samples evenly and stamps late now and then, and one that samples when its stamps say."""
+    random = np.random.default_rng(2)
+    count, step = 4000, 0.001
+    even = step * np.arange(count)
+    stamped = even + random.uniform(-4e-4, 4e-4, count)
+    sampled = even if is_even else stamped
+    stream = JointStream((0,), (True,), 1, 0, Health())
+    stamps = SECOND + np.round(stamped * 1e9).astype(np.int64)
+    stream.push_states(np.arange(1), stamps, np.sin(3.0 * sampled)[:, None], None)
+    slopes = stream.states[: len(stream.stamps), 1]
+    true = 3.0 * np.cos(3.0 * sampled[1:-1])
+    settled = slice(500, None)
+    gain = true[settled] @ slopes[settled] / (true[settled] @ true[settled])
+    assert gain == pytest.approx(1.0, abs=2e-3), "slopes on jittered stamps are too steep by several per cent"
+    np.testing.assert_allclose(slopes[settled], true[settled], atol=0.02)
+
+
 def test_positions_are_interpolated_by_the_cubic_with_their_velocities() -> None:
     times = np.array([0.0, 0.4, 1.0])
     cubic = np.polynomial.Polynomial([0.3, -1.0, 2.0, 1.5])
