@@ -42,12 +42,14 @@ class Evidence(NamedTuple):
     Attributes:
         load, bias: logarithms of the Bayes factors of a change of the load, and of the bias.
         changed: (55,) values if the likelier of both has changed.
-        covariance: (V, V) of the free unknowns then.
+        change: (V,) by how much the free unknowns have then, and
+        covariance: (V, V) that of their values.
     """
 
     load: float
     bias: float
     changed: FloatArray
+    change: FloatArray
     covariance: FloatArray
 
     @property
@@ -104,18 +106,25 @@ def weigh_change(sums: ProductSums, before: FloatArray, window: FloatArray) -> E
     prior = normal.covariance + change
     across = prior @ scores.by_all.T
     gain = np.linalg.solve(scores.by_all @ across + np.eye(count), across.T).T
-    changed = normal.values.copy()
-    changed[normal.index] += gain @ scores.values
-    return Evidence(evidence[0], evidence[1], changed, prior - gain @ across.T)
+    changed, difference = normal.values.copy(), gain @ scores.values
+    changed[normal.index] += difference
+    return Evidence(evidence[0], evidence[1], changed, difference, prior - gain @ across.T)
 
 
 def contradicts(sums: ProductSums, suspected: Evidence, window: FloatArray) -> bool:
-    """Whether a later window (6, P, P) is inconsistent with a change that was suspected: it grows, or has passed."""
+    """Whether a later window (6, P, P) is inconsistent with a change that was suspected: it grows, or has passed.
+
+    Growth shows most in the direction of the change itself, so that is tested on its own, too.
+    """
     index = np.flatnonzero(np.isfinite(np.diag(sums.precision)))
     scores = _find_scores(sums, window, suspected.changed, index)
     expected = np.eye(len(scores.values)) + scores.by_all @ suspected.covariance @ scores.by_all.T
-    distance = float(scores.values @ np.linalg.solve(expected, scores.values))
-    return bool(chdtrc(len(scores.values), distance) < CONSISTENT)
+    growth = scores.by_all @ suspected.change
+    solved = np.linalg.solve(expected, np.stack((scores.values, growth), axis=1))
+    distance, along, size = scores.values @ solved[:, 0], growth @ solved[:, 0], growth @ solved[:, 1]
+    return bool(
+        chdtrc(len(scores.values), distance) < CONSISTENT or (size > 0.0 and chdtrc(1, along**2 / size) < CONSISTENT)
+    )
 
 
 def _likelihood(scores: FloatArray, covariance: FloatArray) -> float:

@@ -342,7 +342,7 @@ def track_row(
     variance: FloatArray,
     noise: FloatArray,
     motion_noise: FloatArray,
-) -> tuple[bool, float]:
+) -> tuple[bool, float, float]:
     """Compare a load's row with what is known, and fold it in if it fits and the load is tracked.
 
     Args:
@@ -364,7 +364,7 @@ def track_row(
         motion_noise: (2, 6) sums of the noise of accelerations over the variance of their rows.
 
     Returns:
-        Whether the row fits, and its noise in whitened units, inflated and summed over channels.
+        Whether the row fits, its noise in whitened units, inflated and summed over channels, and its leverage.
     """
     mass = weigh_row(signals, readings, motion, density, pose, interval, limits[BANDWIDTH], variance, noise)
     compared = compare_row(matrix, values, row, variance, noise, ROOM, whitened)
@@ -387,7 +387,7 @@ def track_row(
         for k in range(6):
             motion_noise[0, k] += motion[2] ** 2 / variance[k]
             motion_noise[1, k] += motion[3] ** 2 / variance[k]
-    return fits, total * inflation
+    return fits, total * inflation, compared.leverage
 
 
 @compiled

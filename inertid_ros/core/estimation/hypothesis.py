@@ -6,7 +6,8 @@ slowly. Each row is compared with what is expected of it before it is believed:
 - tracking: the row fits, and is folded in.
 - testing: it does not. The filters are restarted, and rows go to three change hypotheses: the load before this one (a
   gripper that has let go), another load with the same bias, and another bias with the same load. After 0.4 s the first
-  that fits is accepted; the last only if gravity has turned enough to distinguish. No load has a negative mass.
+  that fits is accepted. Where gravity has turned enough to distinguish, and another bias fits, too, it is watched for
+  seconds: what grows is neither. No load has a negative mass.
 - contact: none fits. Hypotheses are tested again every 0.4 s. As soon as the old load explains the wrench again,
   tracking goes on as before: nothing was forgotten.
 """
@@ -25,8 +26,9 @@ from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.events import Decision, find_probability
 from inertid_ros.core.estimation.folding import INFLATION, track_row
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.products import MOVING, PIECES, PRODUCTS, RECENT, ProductSums, lay_down_products
+from inertid_ros.core.estimation.products import PIECES, PRODUCTS, RECENT, REMEMBERED, ProductSums, lay_down_products
 from inertid_ros.core.estimation.systematic import (
+    LEVER,
     JointSolution,
     make_precision,
     nuisance_deviations,
@@ -56,6 +58,12 @@ _FIT = 6.0
 correlated, and their squares scatter far more than those of independent ones."""
 _TURN = 2.0
 """Gravity [m/s²] must change by so much in the sensor frame, 12°, before a bias differs from a load or a push."""
+_PREDICTED = 1.0
+"""Unknowns' worth of information that a row may bring at most for the old load to have predicted it: an estimate that
+knows nothing yet fits whatever comes."""
+_LIKELY = 0.3
+"""Probability of a load below which it is not accepted at once if another bias explains the rows as well: where
+gravity does not turn, both are equally likely."""
 _LIGHTEST = 0.05
 """Masses below this [kg] have no certain sign: half a newton is within the drift of many sensors."""
 
@@ -80,7 +88,8 @@ class _Hypotheses:
     def __init__(self, main: SquareRootInformation, previous: SquareRootInformation | None, sums: ProductSums) -> None:
         """Start from what is known of the bias, of the load, and of the load before this one, if there was one."""
         self.sums = sums
-        self.is_slight = False
+        self.is_slight = self.is_watched = False
+        """Whether single rows fit the old estimate all the same, and whether it is watched piece by piece."""
         self.load = main.copy()
         self.load.forget_first(LOAD, PRIOR_LOAD)
         self.bias = main.copy()
@@ -93,20 +102,30 @@ class _Hypotheses:
         self.explained = 0
         """So many rows in a row that the old estimate explains."""
         self._expected = 0.0
+        self._room = 0.0
         self._direction: FloatArray | None = None
         self._turned = 0.0
 
-    def take(self, whitened: FloatArray, noise: float, row: Row, fits_main: bool) -> None:
-        """Fold a row, whitened (6, 17) and with its noise in the same units, into all hypotheses."""
+    def take(self, whitened: FloatArray, noise: float, room: float, row: Row, is_predicted: bool) -> None:
+        """Fold a row, whitened (6, 17), into all hypotheses.
+
+        Args:
+            whitened: the row.
+            noise: its variance in the same units.
+            room: squares in the same units by which sensor and mounting may misread another load.
+            row: the same row.
+            is_predicted: whether the old load has predicted it.
+        """
         if self.previous is not None:
             self.previous.fold_in(whitened)
         self.load.fold_in(whitened)
         self.bias.fold_in(whitened)
         self.rows += 1
         self._expected += noise
+        self._room += room
         amplitude = row.signals.item(12)
         if amplitude > 0.5:
-            self.explained = self.explained + 1 if fits_main else 0
+            self.explained = self.explained + 1 if is_predicted else 0
             direction = (row.signals[:3] - row.signals[13:16]) / amplitude
             if self._direction is None:
                 self._direction = direction
@@ -116,15 +135,25 @@ class _Hypotheses:
         """Whether the load before explains the rows."""
         if self.previous is None:
             return False
-        return self.previous.squares_left - self._previous_before <= _FIT * self._expected
+        return self.previous.squares_left - self._previous_before <= self._limit
 
     def load_fits(self) -> bool:
         """Whether a rigid load explains the rows."""
-        return self.load.squares_left - self._load_before <= _FIT * self._expected
+        return self.load.squares_left - self._load_before <= self._limit
 
     def bias_fits(self) -> bool:
-        """Whether another bias explains the rows, and gravity has turned enough to tell it from a load or a push."""
-        return self._turned > _TURN and self.bias.squares_left - self._bias_before <= _FIT * self._expected
+        """Whether another bias explains the rows."""
+        return self.bias.squares_left - self._bias_before <= self._limit
+
+    @property
+    def has_turned(self) -> bool:
+        """Whether gravity has turned enough to tell a bias from a load or a push."""
+        return self._turned > _TURN
+
+    @property
+    def _limit(self) -> float:
+        """Squares up to which a hypothesis explains the rows."""
+        return _FIT * self._expected + self._room
 
     def find_confidence(self, kind: EventKind, is_possible: bool) -> float:
         """Probability of what was accepted among load, bias and contact, as if all rows were one independent wrench.
@@ -146,9 +175,7 @@ class _Hypotheses:
         if kind is EventKind.LOAD_CHANGED:
             return find_probability(load, bias, contact)
         load = load if is_possible else -math.inf
-        if kind is EventKind.BIAS_CHANGED:
-            return find_probability(bias, load, contact)
-        return find_probability(contact, load, bias if self._turned > _TURN else -math.inf)
+        return find_probability(contact, load, bias if self.has_turned else -math.inf)
 
 
 class HypothesisEstimator:
@@ -171,6 +198,7 @@ class HypothesisEstimator:
         nuisances = nuisance_deviations(
             settings.delay_uncertainty, settings.tilt_uncertainty, settings.gain_uncertainty, settings.cross_talk
         )
+        self._misread = settings.gain_uncertainty**2 + settings.cross_talk**2 + settings.tilt_uncertainty**2
         self._prior = make_precision(np.concatenate((PRIOR_LOAD, PRIOR_BIAS, nuisances)))
         self.reset()
 
@@ -181,7 +209,7 @@ class HypothesisEstimator:
         self.mode = Mode.TRACKING
         self._state = np.array([1.0, 0.0, 0.0])
         self._pose = np.zeros(14)
-        self._before = np.zeros(2 * MOVING + 1)
+        self._before = np.zeros(REMEMBERED)
         self._sums = ProductSums(np.zeros(len(self._prior)), self._prior)
         self._previous_sums: ProductSums | None = None
         self._suspected: _Suspicion | None = None
@@ -198,7 +226,7 @@ class HypothesisEstimator:
         interval = self._measure_interval(time)
         self._let_bias_wander(interval)
         tested = self._hypotheses
-        fits, total = track_row(
+        fits, total, leverage = track_row(
             self._main.matrix,
             self.values,
             row.equations,
@@ -218,11 +246,11 @@ class HypothesisEstimator:
         )
         lay_down_products(row.signals, self._before, interval, self._products)
         if tested is not None:
-            tested.take(self._whitened, total, row, fits)
+            tested.take(self._whitened, total, self._find_room(), row, fits and leverage < _PREDICTED)
             is_over = tested.sums.add(self._products, row.readings, self._variance, self._noise, interval)
             if is_over:
                 tested.sums.begin_piece(self._wander**2)
-            return self._watch(tested, is_over) if tested.is_slight else self._judge(tested)
+            return self._judge(tested, is_over)
         if fits:
             self.rows += 1
             if self._sums.add(self._products, row.readings, self._variance, self._noise, interval):
@@ -234,6 +262,11 @@ class HypothesisEstimator:
             return _NOTHING
         self._start_testing(Mode.TESTING)
         return Decision(True)
+
+    def _find_room(self) -> float:
+        """Squares, in whitened units, by which gains, cross-talk and tilt may misread what has changed."""
+        change = (self._whitened[:3, -1] - self._whitened[:3, :-1] @ self.values) ** 2 * self._variance[:3]
+        return float(self._misread * change.sum() * (_LEVERS / self._variance).sum())
 
     @property
     def variance_inflation(self) -> float:
@@ -289,7 +322,7 @@ class HypothesisEstimator:
             self._rebuild(sums)
             self._start_testing(Mode.CONTACT)
             assert self._hypotheses is not None
-            self._hypotheses.is_slight = True
+            self._hypotheses.is_slight = self._hypotheses.is_watched = True
             return self._report(True, EventKind.CONTACT_BEGAN, 1.0 - CONSISTENT)
         if age > 1 and (evidence.is_distinct or age + dropped >= RECENT - 2):
             return self._accept_slight(sums.split_off(age, dropped), evidence)
@@ -321,22 +354,25 @@ class HypothesisEstimator:
         self._main = self._make_information(sums)
         self.values = self._main.solve()
 
-    def _watch(self, tested: _Hypotheses, is_over: bool) -> Decision:
-        """A contact so slight that single rows fit is over, or has become a load or a bias, when it stays the same."""
-        if not is_over:
-            return _NOTHING
+    def _watch(self, tested: _Hypotheses) -> Decision:
+        """What could be a load, a bias or a slight contact: it is over, or is one of the former if it stays the same.
+
+        While it grows it is a contact.
+        """
         suspected, self._suspected = self._suspected, None
-        age = 1
+        age, has_grown = 1, False
         if suspected is not None and suspected.evidence is not None:
-            same = not contradicts(self._sums, suspected.evidence, tested.sums.window(1))
-            age = suspected.age + 1 if same else 1
+            has_grown = contradicts(self._sums, suspected.evidence, tested.sums.window(1))
+            age = 1 if has_grown else suspected.age + 1
         evidence = weigh_change(self._sums, self._sums.total, tested.sums.window(age))
         if evidence.strongest < 0.0:
-            self._hypotheses, self.mode = None, Mode.TRACKING
-            return self._report(True, EventKind.CONTACT_ENDED, find_probability(0.0, evidence.load, evidence.bias))
-        if age > 1 and (evidence.is_distinct or age >= RECENT - 2):
+            return self._recover(find_probability(0.0, evidence.load, evidence.bias))
+        if age > 1 and evidence.is_distinct and (tested.is_slight or tested.has_turned):
             return self._accept_slight(tested.sums.split_off(age, 0), evidence)
-        self._suspected = _Suspicion(0, age, evidence)
+        self._suspected = _Suspicion(0, min(age, RECENT - 2), evidence)
+        if has_grown and self.mode is Mode.TESTING:
+            self.mode = Mode.CONTACT
+            return self._report(False, EventKind.CONTACT_BEGAN, 1.0 - CONSISTENT)
         return _NOTHING
 
     def _measure_interval(self, time: float) -> float:
@@ -365,12 +401,19 @@ class HypothesisEstimator:
             previous.diffuse_last(LOAD, self._wander * math.sqrt(self._since_change))
         self._hypotheses = _Hypotheses(self._main, previous, ProductSums(self._sums.mean, self._prior))
 
-    def _judge(self, tested: _Hypotheses) -> Decision:
-        if tested.explained >= _RECOVERY:
-            was_contact = self.mode is Mode.CONTACT
-            self._hypotheses, self.mode = None, Mode.TRACKING
-            return self._report(True, EventKind.CONTACT_ENDED, _RECOVERED) if was_contact else Decision(True)
+    def _judge(self, tested: _Hypotheses, is_over: bool) -> Decision:
+        """Whether the old load explains the rows again, or a hypothesis does; `is_over`: a piece is."""
+        if tested.explained >= _RECOVERY and not tested.is_slight:
+            return self._recover(_RECOVERED)
+        if tested.is_watched:
+            return self._watch(tested) if is_over else _NOTHING
         return _NOTHING if tested.rows < _TEST else self._choose(tested)
+
+    def _recover(self, confidence: float) -> Decision:
+        """Go on with the old load."""
+        was_contact = self.mode is Mode.CONTACT
+        self._hypotheses, self.mode = None, Mode.TRACKING
+        return self._report(True, EventKind.CONTACT_ENDED, confidence) if was_contact else Decision(True)
 
     def _choose(self, tested: _Hypotheses) -> Decision:
         """Accept the first hypothesis that fits, or call it a contact."""
@@ -379,24 +422,27 @@ class HypothesisEstimator:
             sums = self._previous_sums.copy()
             sums.take_over(tested.sums, self._wander**2 * self._since_change)
             return self._accept_load(tested.previous, sums, tested.find_confidence(EventKind.LOAD_CHANGED, True))
-        is_possible = self._is_possible(tested.load)
+        is_possible, is_bias = self._is_possible(tested.load), tested.bias_fits()
         if is_possible and tested.load_fits():
-            known = solve_jointly(self._sums, self.values)
-            tested.sums.inflation = tested.sums.known_inflation = self._sums.inflation
-            tested.sums.mean, tested.sums.precision = known.forget_load(self._prior)
             confidence = tested.find_confidence(EventKind.LOAD_CHANGED, True)
-            return self._accept_load(tested.load, tested.sums, confidence)
-        if tested.bias_fits():
-            self._sums.take_over(tested.sums, PRIOR_BIAS**2)
-            self._track(tested.bias)
-            confidence = tested.find_confidence(EventKind.BIAS_CHANGED, is_possible)
-            return self._report(False, EventKind.BIAS_CHANGED, confidence)
+            if not (is_bias and (tested.has_turned or confidence < _LIKELY)):
+                known = solve_jointly(self._sums, self.values)
+                tested.sums.inflation = tested.sums.known_inflation = self._sums.inflation
+                tested.sums.mean, tested.sums.precision = known.forget_load(self._prior)
+                return self._accept_load(tested.load, tested.sums, confidence)
+        tested.is_watched = is_bias
+        if is_bias and tested.has_turned:
+            return _NOTHING
         began = self.mode is not Mode.CONTACT
-        self._start_testing(Mode.CONTACT)
+        if is_bias:
+            self.mode = Mode.CONTACT
+        else:
+            self._start_testing(Mode.CONTACT)
         if not began:
-            return Decision(True)
-        confidence = tested.find_confidence(EventKind.CONTACT_BEGAN, is_possible)
-        return self._report(True, EventKind.CONTACT_BEGAN, confidence)
+            return Decision(not is_bias)
+        return self._report(
+            not is_bias, EventKind.CONTACT_BEGAN, tested.find_confidence(EventKind.CONTACT_BEGAN, is_possible)
+        )
 
     def _is_possible(self, candidate: SquareRootInformation) -> bool:
         """Whether a load's mass is not beyond doubt below zero: that would be a push against gravity."""
@@ -422,6 +468,8 @@ class HypothesisEstimator:
         return Decision(restart, kind, _WORDS.get(kind, ""), confidence, (now if before is None else before, now))
 
 
+_LEVERS = np.repeat([1.0, LEVER**2], 3)
+"""Square of what a newton that is misread does to each channel [1, m²]."""
 _NOTHING = Decision(False)
 _RECOVERED = (_RECOVERY + 1.0) / (_RECOVERY + 2.0)
 """Probability that a contact has ended after so many rows that fit: Laplace's rule of succession."""

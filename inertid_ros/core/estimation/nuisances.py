@@ -21,6 +21,9 @@ _LARGE_TILT = np.radians(0.5)
 to, and few bases are set up better."""
 _PRIORS = 3.0
 """Prior standard deviations beyond which a gain or cross-talk contradicts what the settings say of the sensor."""
+_CONTACT_SHARE = 0.5
+"""Part of load.contact_force and load.contact_torque that may be left over on average: a wrench that swings up to them
+has seven tenths of them as its root mean square."""
 _INTERVAL = 1.96
 """Standard deviations of a 95 % interval."""
 
@@ -73,6 +76,20 @@ def find_nuisances(
         )
         found.append(Finding("warning", "base_tilted", message))
     return (*found, *_find_gain(gains, gain_std, settings))
+
+
+def find_misfit(misfit: FloatArray, weight: float, settings: LoadSettings) -> tuple[Finding, ...]:
+    """A finding where forces or torques (2,) [N, Nm] are left over that are no rigid load's of a weight [N]."""
+    limits = _CONTACT_SHARE * np.array([settings.contact_force, settings.contact_torque])
+    limits = np.hypot(limits, settings.gain_uncertainty * weight * np.array([1.0, LEVER]))
+    if (misfit <= limits).all():
+        return ()
+    message = (
+        f"the wrench is not that of a rigid load: {misfit[0]:.2f} N and {misfit[1]:.3f} Nm are left over (root mean "
+        "square, beyond noise): look for a cable or hose that pulls, a contact from the beginning, a liquid or a loose "
+        "part; if the robot shakes that much, raise load.contact_force and load.contact_torque"
+    )
+    return (Finding("error", "not_rigid", message),)
 
 
 def _find_gain(gains: FloatArray, deviations: FloatArray, settings: LoadSettings) -> tuple[Finding, ...]:

@@ -29,6 +29,12 @@ PIECES = 4
 """Pieces in a block (2 s): four times as long as the noise of strain gauge amplifiers is correlated."""
 BLOCKS = 16
 """Blocks that the scatter of scores is found from: half a minute, in which a bias does not drift away."""
+FILLED = 1e-3
+"""Response to a constant below which a filter holds nothing yet."""
+RESTARTED = 0.99
+"""Part of its last value below which the response to a constant has fallen because filters were restarted."""
+REMEMBERED = 2 * MOVING + 2
+"""How many numbers `lay_down_products` keeps of the rows before."""
 _NOTHING: FloatArray = np.zeros((1, 6, PRODUCTS, PRODUCTS))
 """Products of no row."""
 
@@ -51,19 +57,24 @@ def add_products(products: FloatArray, z: FloatArray, readings: FloatArray, vari
 def lay_down_products(signals: FloatArray, before: FloatArray, interval: float, z: FloatArray) -> None:
     """All but the reading of z (P,) from a row's signals (22,) and those of the rows before.
 
-    Rates are slopes at the end of the parabola through three rows; `before` (25,) keeps features of the last two rows,
-    and how many there were.
+    Rates are slopes at the end of the parabola through three rows; `before` (26,) keeps features of the last two rows,
+    the amplitude, and how many there were since filters were restarted. While these fill, features grow without any
+    motion, so they are divided by the amplitude, the response to a constant, and rates multiplied with it.
     """
+    amplitude = signals[12] if signals[12] > FILLED else FILLED
+    if amplitude < RESTARTED * before[-2]:
+        before[-1] = 0.0
+    before[-2] = amplitude
     for index in range(MOVING):
         feature = signals[index] - (signals[13 + index] if index < 3 else 0.0)
-        last, earlier = before[index], before[MOVING + index]
+        now, last, earlier = feature / amplitude, before[index], before[MOVING + index]
         rate = 0.0
         if before[-1] >= 2.0:
-            rate = (3.0 * feature - 4.0 * last + earlier) / (2.0 * interval)
+            rate = (3.0 * now - 4.0 * last + earlier) / (2.0 * interval)
         elif before[-1] == 1.0:
-            rate = (feature - last) / interval
-        z[RATES + index] = rate
-        z[index] = before[index] = feature
+            rate = (now - last) / interval
+        z[RATES + index] = rate * amplitude
+        z[index], before[index] = feature, now
         before[MOVING + index] = last
     before[-1] += 1.0
     z[CONSTANT] = signals[12]

@@ -61,12 +61,14 @@ class JointSolution:
         covariance: (55, 55) of all, systematic error included.
         repeatability: (55, 55) the part of it that noise alone causes: what a repetition on the same sensor would show.
         inflation: (6,) by how much more the residuals of each channel scatter than noise at standstill explains.
+        misfit: (2,) root mean square [N, Nm] of what is left of forces and torques beyond their noise.
     """
 
     values: FloatArray
     covariance: FloatArray
     repeatability: FloatArray
     inflation: FloatArray
+    misfit: FloatArray
 
     def forget_load(self, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (55,) and precision (55, 55) for the next load: bias and nuisances are those of the same sensor."""
@@ -340,4 +342,13 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
         pulled = covariance @ np.einsum("ifu,if->u", derivatives[:, :6], noise * coefficients[:, :6])
         covariance, repeatability = (matrix + np.outer(pulled, pulled) for matrix in (covariance, repeatability))
     covariance, repeatability = (0.5 * (matrix + matrix.T) for matrix in (covariance, repeatability))
-    return JointSolution(normal.values, covariance, repeatability, inflation)
+    misfit = find_misfit(sums, grams, normal.values)
+    return JointSolution(normal.values, covariance, repeatability, inflation, misfit)
+
+
+def find_misfit(sums: ProductSums, grams: FloatArray, values: FloatArray) -> FloatArray:
+    """Root mean square (2,) [N, Nm] of what a solution leaves of forces and torques beyond the noise of the rows."""
+    coefficients = find_coefficients(values)
+    squares = np.einsum("ip,ipq,iq->i", coefficients, grams, coefficients) - sums.expected
+    excess = np.maximum(squares, 0.0) / np.maximum(grams[:, CONSTANT, CONSTANT], np.finfo(float).tiny)
+    return np.asarray(np.sqrt(excess.reshape(2, 3).sum(axis=1)))

@@ -77,6 +77,9 @@ PLAIN = 0.2
 """Part of C_0 that C_0 + 2 C_1 must reach to be believed: two thousand samples give it to a few hundredths."""
 UNEVEN = 0.9
 """Steps by which two together may miss two of the even clock's: where a sample was lost they miss by one."""
+SMOOTHER = 0.5
+"""Part of the squared changes of slopes on the stamps that those on an even clock must stay below to be taken: jitter
+that matters multiplies the former, and where it does not, acceleration makes both alike."""
 MEMORY = 2000
 """Samples over which these means are taken: enough to know them to a few per cent; noise changes with the motion."""
 
@@ -260,7 +263,7 @@ def find_slope(joints: FloatArray, c: int, before: float, after: float) -> float
     elif mean < tick:
         joints[TICK, c] = mean
     joints[STAMPED, c], joints[EVEN, c] = stamped, even
-    return float(even if joints[EVEN_ROUGH, c] < joints[STAMPED_ROUGH, c] else stamped)
+    return float(even if joints[EVEN_ROUGH, c] < SMOOTHER * joints[STAMPED_ROUGH, c] else stamped)
 
 
 @compiled

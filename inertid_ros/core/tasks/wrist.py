@@ -13,7 +13,7 @@ from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, Mode, Solution, WristSensor, judge_load
 from inertid_ros.core.estimation.events import Decision, describe_change
 from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
-from inertid_ros.core.estimation.nuisances import find_nuisances
+from inertid_ros.core.estimation.nuisances import find_misfit, find_nuisances
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.inputs import Waiting, WristInput
 from inertid_ros.core.input.segments import Segment
@@ -141,6 +141,8 @@ class WristLoadTask:
             wrong = check_convention() + found
             if not has_error(wrong):
                 wrong += find_nuisances(nuisances, deviations, self._settings, self._gravity)
+                weight = abs(joint.values[0]) * float(np.linalg.norm(self._gravity))
+                wrong += find_misfit(joint.misfit, weight, self._settings)
             return judge_load(solution, self.frame, wrong, tool, sensor)
 
         return judge

@@ -159,7 +159,7 @@ def track(
     signals, state, pose = np.ones(16), np.array([inflation, 3.0, 100.0]), np.zeros(14)
     motion = np.array([0.0, 0.0, 0.3, 0.6]) if motion is None else motion
     whitened, motion_noise = np.empty((6, 17)), np.zeros((2, 6))
-    fits, noise = track_row(
+    fits, noise, _ = track_row(
         matrix,
         values,
         row,

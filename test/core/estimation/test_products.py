@@ -11,6 +11,7 @@ from inertid_ros.core.estimation.products import (
     PRODUCTS,
     RATES,
     READING,
+    REMEMBERED,
     TILTED,
     ProductSums,
     complete,
@@ -87,7 +88,8 @@ def test_diffusion_is_a_random_walk_of_the_bias_that_is_eliminated() -> None:
 def test_rates_are_those_of_a_parabola() -> None:
     random = np.random.default_rng(4)
     a, b, c = random.normal(size=(3, 22))
-    before, z, step = np.zeros(2 * MOVING + 1), np.empty(PRODUCTS), 0.02
+    a[12], b[12], c[12] = 1.0, 0.0, 0.0
+    before, z, step = np.zeros(REMEMBERED), np.empty(PRODUCTS), 0.02
     for index in range(4):
         time = index * step
         lay_down_products(a + b * time + c * time**2, before, step, z)
@@ -101,3 +103,14 @@ def test_rates_are_those_of_a_parabola() -> None:
             np.testing.assert_array_equal(z[RATES:READING], 0.0)
         if index > 1:
             np.testing.assert_allclose(z[RATES:READING], slopes, atol=1e-10)
+
+
+def test_filters_that_fill_are_no_motion() -> None:
+    """A pose, its filters filling, then another one after they were restarted: nothing moves, so there are no rates."""
+    random = np.random.default_rng(5)
+    before, z = np.zeros(REMEMBERED), np.empty(PRODUCTS)
+    for pose in random.normal(size=(2, 22)):
+        pose[12] = 1.0
+        for index in range(10):
+            lay_down_products((1.0 - np.exp(-0.5 * (index + 1))) * pose, before, 0.02, z)
+            np.testing.assert_allclose(z[RATES:READING], 0.0, atol=1e-10)
