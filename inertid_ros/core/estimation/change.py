@@ -128,6 +128,7 @@ def contradicts(sums: ProductSums, suspected: Evidence, window: FloatArray) -> b
 
 
 def _likelihood(scores: FloatArray, covariance: FloatArray) -> float:
-    factor = np.linalg.cholesky(covariance)
-    whitened = np.linalg.solve(factor, scores)
-    return float(-0.5 * whitened @ whitened - np.log(np.diag(factor)).sum())
+    """Logarithm of the likelihood of scores, whose covariance is at least one: less is rounding."""
+    variances, directions = np.linalg.eigh(covariance)
+    variances = np.maximum(variances, 1.0)
+    return float(-0.5 * np.sum((directions.T @ scores) ** 2 / variances + np.log(variances)))

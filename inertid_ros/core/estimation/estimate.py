@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 from scipy.special import chdtri
 
 from inertid_ros.core.diagnosis import Finding, has_error, unite_findings
 from inertid_ros.core.equations.base_parameters import BaseParameters
 from inertid_ros.core.equations.model import LinkModel
-from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.information import SquareRootInformation, invert_root
 from inertid_ros.core.estimation.states import ParameterState, demote, judge_link_parameters, judge_load_parameters
 from inertid_ros.core.records import FloatArray, IntArray, Name
 from inertid_ros.core.rigid_body.feasibility import nearest_feasible
@@ -223,7 +222,8 @@ def judge_load(
     if tool is not None:
         repeatability = subtract(values, repeatability, tool)[1]
         values, covariance = subtract(values, covariance, tool)
-    information = np.linalg.inv(covariance)
+    root = invert_root(covariance)
+    information = root.T @ root
     feasible = nearest_feasible(values, information)
     states = judge_load_parameters(values, covariance)
     if not has_error(findings):
@@ -273,32 +273,39 @@ def combine_loads(parts: Sequence[LoadEstimate]) -> LoadEstimate:
 
     Each recording has a bias of its own, which is eliminated: with covariance C_i of the ten parameters x_i alone,
     the sum is C = (Σ C_i⁻¹)⁻¹ and x = C Σ C_i⁻¹ x_i, computed by orthogonal transformations of L_i⁻¹ [1, x_i] with
-    L_i L_iᵀ = C_i. C_i are the repeatabilities: what is systematic does not average out, and that of the sum is the
-    mean. The tool, which is the same in all, is subtracted afterwards. Findings of all recordings belong to
-    the sum; sensor, mode and all else are those of the last recording.
+    L_i L_iᵀ = C_i. C_i are the repeatabilities. What is systematic, S_i, is the same in all and does not average out:
+    with M_i the root of S_i and W_i = C C_i⁻¹ the weight of a recording, that of the sum is (Σ W_i M_i) (Σ W_i M_i)ᵀ.
+    The tool, which is the same in all, is subtracted afterwards. Findings of all recordings belong to the sum; sensor,
+    mode and all else are those of the last recording.
     """
     last = parts[-1]
     if len(parts) == 1:
         return last
     count = len(PARAMETER_NAMES)
-    total = SquareRootInformation(np.full(count, np.inf))
-    systematic = np.zeros((count, count))
+    total, roots = SquareRootInformation(np.full(count, np.inf)), []
     for part in parts:
         values, repeatability = part.values, part.repeatability
-        systematic += (part.covariance - repeatability) / len(parts)
         if part.tool is not None:
             values, repeatability = values + part.tool.phi, repeatability - part.tool.covariance
-        root = cholesky(repeatability, lower=True)
-        rows = solve_triangular(root, np.column_stack((np.eye(count), values)), lower=True)
-        total.fold_in(np.asfortranarray(rows))
+        roots.append(invert_root(repeatability))
+        total.fold_in(np.asfortranarray(np.column_stack((roots[-1], roots[-1] @ values))))
     findings = unite_findings(part.findings for part in parts)
     findings += _find_contradiction(total.squares_left, count * (len(parts) - 1))
     rows_used = sum(part.rows for part in parts)
     repeatability = total.covariance()
-    solution = Solution(
-        last.stamp, last.mode, total.solve(), repeatability + systematic, rows_used, last.fit, repeatability
-    )
+    shift = np.zeros((count, count))
+    for part, root in zip(parts, roots, strict=True):
+        shift += repeatability @ root.T @ root @ _find_root(part.covariance - part.repeatability, repeatability)
+    covariance = repeatability + shift @ shift.T
+    solution = Solution(last.stamp, last.mode, total.solve(), covariance, rows_used, last.fit, repeatability)
     return judge_load(solution, last.frame, findings, last.tool, last.sensor)
+
+
+def _find_root(covariance: FloatArray, scale: FloatArray) -> FloatArray:
+    """Root M (n, n) with M Mᵀ = C of a covariance that rounding may have made indefinite, in units of another one."""
+    units = np.sqrt(np.diag(scale))
+    variances, directions = np.linalg.eigh(covariance / np.outer(units, units))
+    return np.asarray(units[:, None] * directions * np.sqrt(np.maximum(variances, 0.0)) @ directions.T)
 
 
 def combine_links(parts: Sequence[LinksEstimate], solution: Solution) -> LinksEstimate:

@@ -62,7 +62,8 @@ class SquareRootInformation:
         """What is known if the estimate (n,) has this covariance (n, n)."""
         deviations = np.sqrt(np.diag(covariance))
         same, n = cls(deviations), len(values)
-        root = np.linalg.cholesky(np.linalg.inv(covariance / np.outer(deviations, deviations))).T / deviations
+        root = np.linalg.qr(invert_root(covariance))[1]
+        root *= np.sign(np.diag(root))[:, None]
         same.matrix[:n, :n], same.matrix[:n, n] = root, root @ values
         return same
 
@@ -134,3 +135,14 @@ class SquareRootInformation:
         left = self.matrix[n, n]
         self.matrix[:n, :] = turned[count : count + n, count:]
         self.matrix[n, n] = left
+
+
+def invert_root(covariance: FloatArray) -> FloatArray:
+    """W (n, n) with W^T W the inverse of a covariance (n, n), however strongly its variables are correlated.
+
+    Directions in which rounding has left nothing of the correlations are given the least that could be told from it.
+    """
+    deviations = np.sqrt(np.diag(covariance))
+    variances, directions = np.linalg.eigh(covariance / np.outer(deviations, deviations))
+    least = len(variances) * np.finfo(float).eps * variances[-1]
+    return np.asarray(directions.T / np.sqrt(np.maximum(variances, least))[:, None] / deviations)

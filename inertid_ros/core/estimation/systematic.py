@@ -29,6 +29,7 @@ import numpy as np
 
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.equations.load import FEATURES, LOAD, REGRESSORS, UNKNOWNS
+from inertid_ros.core.estimation.information import invert_root
 from inertid_ros.core.estimation.products import (
     CONSTANT,
     MOVING,
@@ -76,7 +77,8 @@ class JointSolution:
         mean[:LOAD] = 0.0
         free = np.flatnonzero(np.isfinite(np.diag(prior)))[LOAD:]
         part = np.ix_(free, free)
-        precision[part] = np.linalg.inv(self.covariance[part])
+        root = invert_root(self.covariance[part])
+        precision[part] = root.T @ root
         return mean, precision
 
 
