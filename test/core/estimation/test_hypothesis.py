@@ -31,6 +31,37 @@ def test_ramp_is_no_load_while_it_grows(sensors: str, title: str) -> None:
         assert not run.is_wrong
 
 
+def test_ramp_is_a_contact_and_neither_load_nor_bias_while_it_grows() -> None:
+    for seed in range(3):
+        run = run_once("mild", TITLED["ramp 0.5 N/s for 5 s"], seed)
+        assert run.delay < 3.0
+        assert not run.is_wrong
+        assert not run.is_off
+
+
+def test_tare_is_a_bias_once_gravity_has_turned() -> None:
+    for seed in range(3):
+        run = run_once("mild", TITLED["tare 1 N"]._replace(wrong=(EventKind.LOAD_CHANGED,)), seed)
+        assert run.delay < 3.0
+        assert not run.is_wrong
+        assert not run.is_off
+        assert run.ends_tracking
+
+
+def test_nothing_is_learned_from_a_contact_before_anything_is_known() -> None:
+    for seed in range(3):
+        run = run_once("mild", TITLED["contact of 10 N from 1 s to 7 s"], seed)
+        assert run.delay < 3.0
+        assert not run.is_wrong
+        assert not run.is_off
+        assert run.ends_tracking
+
+
+def test_cable_that_is_no_part_of_a_rigid_load_leaves_nothing_known() -> None:
+    for seed in range(2, 4):
+        assert not run_once("mild", TITLED["cable, 3 N by pose, always"], seed).ends_off
+
+
 @pytest.mark.parametrize("sensors", SENSORS)
 def test_nothing_is_reported_where_nothing_happens(sensors: str) -> None:
     for seed in range(2):
