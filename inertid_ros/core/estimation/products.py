@@ -29,6 +29,11 @@ PIECES = 4
 """Pieces in a block (2 s): four times as long as the noise of strain gauge amplifiers is correlated."""
 BLOCKS = 16
 """Blocks that the scatter of scores is found from: half a minute, in which a bias does not drift away."""
+_SAME = 0.05
+"""Part of a feature's largest root mean square by which blocks of the same motion may differ: controllers repeat
+better, and two blocks that are not repeats agree that well in all twelve features only by a rare chance."""
+_KINDS = [3, 3, 6]
+"""How many features there are of linear and angular acceleration, and of products of angular velocities."""
 FILLED = 1e-3
 """Response to a constant below which a filter holds nothing yet."""
 RESTARTED = 0.99
@@ -223,6 +228,29 @@ class ProductSums:
         self.recent[:], self.blocks[:2] = 0.0, 0.0
         self._filled = 0.0
         return young
+
+
+def merge_repeats(blocks: FloatArray) -> FloatArray:
+    """Blocks (B, 6, P, P) with those of the same motion, or pose, added up: (G, 6, P, P).
+
+    What the model misses of a motion it misses again when the motion is repeated, so that scores of repeats add up, and
+    do not average out. Blocks are the same if means and root mean squares of all features are.
+    """
+    weight = np.maximum(blocks[:, 0, CONSTANT, CONSTANT], np.finfo(float).tiny)
+    means = blocks[:, 0, CONSTANT, :CONSTANT] / weight[:, None]
+    squares = np.diagonal(blocks[:, 0], axis1=1, axis2=2)[:, :CONSTANT] / weight[:, None]
+    sizes = np.sqrt(squares)
+    limits = _SAME * np.repeat(np.maximum.reduceat(sizes.max(axis=0), np.cumsum([0, *_KINDS[:-1]])), _KINDS)
+    groups: list[tuple[int, FloatArray]] = []
+    for index, block in enumerate(blocks):
+        for place, (first, total) in enumerate(groups):
+            apart = np.maximum(np.abs(means[index] - means[first]), np.abs(sizes[index] - sizes[first]))
+            if (apart <= limits).all():
+                groups[place] = first, total + block
+                break
+        else:
+            groups.append((index, block))
+    return np.array([total for _, total in groups])
 
 
 def complete(lower: FloatArray) -> FloatArray:

@@ -39,6 +39,7 @@ from inertid_ros.core.estimation.products import (
     TILTED,
     ProductSums,
     add_scores,
+    merge_repeats,
 )
 from inertid_ros.core.records import FloatArray, IntArray
 
@@ -254,7 +255,8 @@ def find_inflation(sums: ProductSums, values: FloatArray) -> FloatArray:
     """By how much more noise (6,) there is than at standstill, from the scores of blocks.
 
     The score of a feature f in a block, sum w f r, has the variance sum w f^2 if rows are worth their variances. A
-    solution makes the scores of all blocks together vanish, which costs one block. Channels of one kind have noise of
+    solution makes the scores of all blocks together vanish, which costs one block. Repeats of a motion count as one
+    block, whose scores have added up. Channels of one kind have noise of
     one kind: each counts half for itself and half for all three. Before there are enough blocks, it is what all
     residuals together say, high frequencies included, and at least what was known before.
     """
@@ -263,6 +265,8 @@ def find_inflation(sums: ProductSums, values: FloatArray) -> FloatArray:
     if len(blocks) < _FEWEST_BLOCKS:
         squares = np.einsum("ip,ipq,iq->i", coefficients, sums.total, coefficients)
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
+    merged = merge_repeats(blocks)
+    blocks = merged if len(merged) >= _FEWEST_BLOCKS else blocks
     squares, expected = np.zeros((2, 6, FEATURES))
     add_scores(blocks, coefficients, squares, expected)
     used = expected > 0.0

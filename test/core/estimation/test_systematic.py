@@ -123,3 +123,19 @@ def test_white_residuals_need_no_inflation_and_correlated_ones_do() -> None:
         values = solve_jointly(sums, np.zeros(UNKNOWNS)).values
         found = find_inflation(sums, values)
         assert 0.4 * expected < found.mean() < 1.6 * max(expected, 1.0)
+
+
+def test_what_the_model_misses_of_a_motion_does_not_average_out_by_repeating_it() -> None:
+    """One period of 10 s and three: intervals shrink by the root of three if residuals are noise, else they stay."""
+    random, noise, rows = np.random.default_rng(6), np.repeat([0.3, 0.02], 3), 500
+    period = make_rows(6, rows)
+    missed = 20.0 * noise * np.sin(np.outer(np.arange(rows) * 0.02, random.uniform(1.0, 4.0, 6)))
+    for misfit, expected in ((0.0 * missed, 3.0**-0.5), (missed, 1.0)):
+        widths = []
+        for count in (1, 3):
+            z = np.tile(period, (count, 1))
+            readings = measure(z, draw_values(6, 0.0)) + np.tile(misfit, (count, 1))
+            sums = make_sums(z, readings + noise * random.normal(size=readings.shape), np.zeros(39), noise)
+            widths.append(np.sqrt(np.diag(solve_jointly(sums, np.zeros(UNKNOWNS)).covariance))[:LOAD])
+        ratio = float(np.median(widths[1] / widths[0]))
+        assert ratio == pytest.approx(expected, rel=0.2)
