@@ -256,7 +256,8 @@ def find_inflation(sums: ProductSums, values: FloatArray) -> FloatArray:
 
     The score of a feature f in a block, sum w f r, has the variance sum w f^2 if rows are worth their variances. A
     solution makes the scores of all blocks together vanish, which costs one block. Repeats of a motion count as one
-    block, whose scores have added up. Channels of one kind have noise of
+    block, whose scores have added up. A variance that is estimated from few independent scores is given the larger
+    expectation of Student's distribution. Channels of one kind have noise of
     one kind: each counts half for itself and half for all three. Before there are enough blocks, it is what all
     residuals together say, high frequencies included, and at least what was known before.
     """
@@ -273,7 +274,20 @@ def find_inflation(sums: ProductSums, values: FloatArray) -> FloatArray:
     ratios = np.where(used, squares / np.where(used, expected, 1.0), 0.0)
     ratio = ratios.sum(axis=1) / np.maximum(used.sum(axis=1), 1) * len(blocks) / (len(blocks) - 1)
     pooled = np.repeat(ratio.reshape(2, 3).mean(axis=1), 3)
-    return np.asarray(np.maximum(1.0, 0.5 * (ratio + pooled)))
+    unsure = 1.0 + 2.0 / ((len(blocks) - 1) * count_independent(sums.settled[0] + sums.recent[:, 0].sum(axis=0)))
+    return np.asarray(np.maximum(1.0, 0.5 * (ratio + pooled) * unsure))
+
+
+def count_independent(gram: FloatArray) -> float:
+    """How many of the features, whose products are (P, P), a lower triangle, are independent: between 1 and all.
+
+    The participation ratio of the eigenvalues of their correlations C, (tr C)² / tr C².
+    """
+    part = np.tril(gram[:FEATURES, :FEATURES])
+    sizes = np.sqrt(np.diag(part))
+    used = sizes > 0.0
+    correlations = part[np.ix_(used, used)] / np.outer(sizes[used], sizes[used])
+    return float(used.sum() ** 2 / (2.0 * np.sum(correlations**2) - used.sum()))
 
 
 class Normal:

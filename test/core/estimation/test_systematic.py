@@ -12,6 +12,7 @@ from inertid_ros.core.estimation.systematic import (
     DELAY,
     NUISANCES,
     Normal,
+    count_independent,
     expand,
     find_inflation,
     nuisance_deviations,
@@ -139,3 +140,16 @@ def test_what_the_model_misses_of_a_motion_does_not_average_out_by_repeating_it(
             widths.append(np.sqrt(np.diag(solve_jointly(sums, np.zeros(UNKNOWNS)).covariance))[:LOAD])
         ratio = float(np.median(widths[1] / widths[0]))
         assert ratio == pytest.approx(expected, rel=0.2)
+
+
+def test_independent_features_are_counted_by_their_correlations() -> None:
+    features = np.random.default_rng(7).normal(size=(10_000, MOVING + 1))
+    gram = np.zeros((READING + 1, READING + 1))
+
+    def count(columns: list[int]) -> float:
+        gram[: MOVING + 1, : MOVING + 1] = np.tril(features[:, columns].T @ features[:, columns])
+        return count_independent(gram)
+
+    assert count([*range(13)]) == pytest.approx(13.0, rel=0.01)
+    assert count([0] * 13) == pytest.approx(1.0)
+    assert count([0, 1] * 6 + [0]) == pytest.approx(2.0, rel=0.02)
