@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from inertid_ros.bags.topics import JOINT_STATE, WRENCH, get_message_types
+from inertid_ros.bags.bag import JOINT_STATE, WRENCH, get_message_types
 from inertid_ros.core.errors import FileAccessError
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.messages.cdr_layout import Layout, learn_joint_state, learn_wrench_stamped
@@ -190,8 +190,7 @@ class McapStream:
     def write(self, stamps: IntArray, values: Sequence[FloatArray]) -> None:
         """Write (N,) stamps [ns] and for each topic (N, C) values; they may wait for more before they are written.
 
-        Raises:
-            FileAccessError: if the disk is full or gone.
+        FileAccessError if the disk is full or gone.
         """
         done = 0
         while done < len(stamps):

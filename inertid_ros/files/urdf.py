@@ -42,15 +42,9 @@ class UrdfFile:
 
     @classmethod
     def read(cls, path: Path, named_by: str = "the path") -> UrdfFile:
-        """Read a URDF.
+        """Read a URDF; messages of errors name the option or parameter that named it.
 
-        Args:
-            path: of the file; ~ is expanded.
-            named_by: option or parameter that named the file, for the error message.
-
-        Raises:
-            FileAccessError: if it cannot be read.
-            RobotDescriptionError: if it is not a URDF; the message says what it seems to be instead.
+        FileAccessError if it cannot be read, RobotDescriptionError if it is not a URDF.
         """
         try:
             content = path.expanduser().read_bytes()
@@ -122,19 +116,14 @@ class UrdfText:
     def __init__(self, text: str) -> None:
         """Parse a text.
 
-        Raises:
-            RobotDescriptionError: if it is not well-formed XML, or has elements that are not written out.
+        RobotDescriptionError if it is not well-formed XML, or has elements that are not written out.
         """
         self._text = text.encode()
         self._changes: list[tuple[int, int, bytes]] = []
         self.root = _parse(self._text)
 
     def find(self, kind: str, name: str) -> Element:
-        """The link or joint of a name.
-
-        Raises:
-            RobotDescriptionError: if there is none.
-        """
+        """The link or joint of a name; RobotDescriptionError if there is none."""
         for element in self.root.children:
             if element.name == kind and element.attributes.get("name") == name:
                 return element

@@ -86,13 +86,9 @@ class MotionInformation(ABC):
         return float(others - everything)
 
     def slopes(self, path: JointPath, step: float, value: MotionValue, effort_slopes: FloatArray) -> JointPath:
-        """How the cost changes with each number of a path, (N, n) three times.
+        """How the cost changes with each number of a path, (N, n) three times, given what `evaluate` found of it.
 
-        Args:
-            path: the path.
-            step: seconds between its samples.
-            value: what `evaluate` found of it.
-            effort_slopes: (N, n) how a further cost changes with the efforts.
+        The slopes (N, n) of a further cost, one of the efforts, are added.
         """
         inverse = np.linalg.inv(value.information)
         others = np.ix_(~self.wanted, ~self.wanted)

@@ -134,14 +134,7 @@ class MotionSearch:
     def __init__(
         self, information: MotionInformation, limits: JointLimits, duration: float, candidates: int | None = None
     ) -> None:
-        """Set up a search.
-
-        Args:
-            information: what motions bring.
-            limits: of the joints.
-            duration: of the motion, seconds.
-            candidates: how many motions to evaluate; None for as many as take about half a minute.
-        """
+        """Set up for a duration [s], and so many candidates; None for as many as take about half a minute."""
         self._information = information
         self._effort_limits = np.broadcast_to(limits.effort, len(limits.lower))
         self._space = CandidateSpace(limits, duration)
@@ -151,12 +144,8 @@ class MotionSearch:
     def run(self, seed: int = 0, on_progress: Callable[[int], None] = lambda _: None) -> WindowedSines:
         """Search, and return the best motion found, which holds all limits; the same for the same seed.
 
-        Args:
-            seed: of the random starts.
-            on_progress: called with the number of motions evaluated since the last call.
-
-        Raises:
-            RobotDescriptionError: if the motors cannot even hold the arm still where the search ended.
+        `on_progress` is told how many motions were evaluated since the last call. RobotDescriptionError if the motors
+        cannot even hold the arm still where the search ended.
         """
         self._report = on_progress
         random = np.random.default_rng(seed)

@@ -241,12 +241,7 @@ def _find_density(edges: FloatArray, counts: IntArray) -> _Density:
 
 
 def find_spread(edges: FloatArray, counts: IntArray) -> tuple[float, float]:
-    """Median of a histogram, and the standard deviation of a normal distribution with the same quartiles.
-
-    Args:
-        edges: (H + 1,) of its bins.
-        counts: (H,) in them.
-    """
+    """Median of a histogram (H,), and the standard deviation of a normal distribution with the same quartiles."""
     below = np.concatenate([[0.0], np.cumsum(counts)]) / max(int(counts.sum()), 1)
     lower, median, upper = np.interp([0.25, 0.5, 0.75], below, edges).tolist()
     return median, max((upper - lower) / _QUARTILES, float(np.diff(edges).min()))

@@ -29,7 +29,7 @@ from inertid_ros.files.share import share_path
 from inertid_ros.ros.inputs import SAMPLES, joint_decoder
 from inertid_ros.sim.arm import links_of, paper_ddarm_links
 from inertid_ros.sim.scenario import read_urdf
-from inertid_ros.text.parameters import count_states
+from inertid_ros.text.numbers import count_states
 
 PARAMETER_FILE = share_path("config", "ddarm_links.yaml")
 DRIVER_PARAMETERS = {
@@ -215,12 +215,9 @@ def draw_torques(joints: Sequence[str], torques: Torques, samples: slice) -> Gro
 
 
 def plot_curves(curves: Sequence[tuple[str, FloatArray]], width: int, height: int) -> Text:
-    """Draw curves on top of each other to the same scale, with the dots of braille characters.
+    """Draw curves, (N,) values each, on top of each other to the same scale, with the dots of braille characters.
 
-    Args:
-        curves: style and (N,) values of each; where two share a character, the later one gives the style.
-        width: characters per line.
-        height: lines.
+    Where two share a character, the later one gives the style. Width and height are in characters.
     """
     low = min(float(values.min()) for _, values in curves)
     high = max(float(values.max()) for _, values in curves)

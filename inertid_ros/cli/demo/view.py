@@ -144,11 +144,7 @@ def make_table(snapshot: Snapshot, title: str) -> Table:
 def print_verdict(console: Console, final: Snapshot, what: str, further: Sequence[tuple[bool, str]]) -> int:
     """Print whether the final estimate deserves its uncertainty; returns the exit code.
 
-    Args:
-        console: where to print.
-        final: the estimate that is judged.
-        what: the parameters are called.
-        further: other lines of the judgement, each with whether it is good.
+    `what` names the parameters; `further` are other lines of the judgement, each with whether it is good.
     """
     verdict = judge(final.values, final.covariance, final.truth)
     count = len(final.states)

@@ -101,8 +101,7 @@ class EnergyCheck:
     def findings(self, largest: float = np.inf) -> tuple[Finding, ...]:
         """The disagreement in words; empty while there are too few windows, or if there is none to speak of.
 
-        Args:
-            largest: part of the work above which it counts even where the parameters are that uncertain.
+        Above the part `largest` of the work it counts even where the parameters are that uncertain.
         """
         balance = self.balance()
         limit = min(max(_SIGNIFICANT * balance.expected, _LARGE * balance.work), largest * balance.work)

@@ -196,10 +196,7 @@ def _judge_load(poses: Poses, runs: Runs) -> tuple[Finding, ...]:
 def _judge_moments(motion: FloatArray, cross: FloatArray, moments: FloatArray) -> tuple[Finding, ...]:
     """N = h x a + b: with the right axes some h explains the moments, and no mirror image of them does better.
 
-    Args:
-        motion: (3, 3) covariance of a.
-        cross: (3, 3) covariance of a and n.
-        moments: (3, 3) covariance of n.
+    Given are the covariances (3, 3) of a, of a and n, and of n.
     """
     total = float(np.trace(moments))
     if total < _SMALL_MOMENT**2:
@@ -240,11 +237,7 @@ def find_contradictions(
 ) -> tuple[Finding, ...]:
     """A negative mass under a configured sign, or a bias that is the weight of the load.
 
-    Args:
-        unknowns: [phi (10), bias (6)] in the driver's sign.
-        covariance: (16, 16) of them.
-        sign: as configured or found.
-        gravity: m/s^2.
+    The unknowns are [phi (10), bias (6)] in the driver's sign; gravity is in m/s^2.
     """
     mass = float(unknowns[0] if sign is None else sign.factor * unknowns[0])
     deviation = float(np.sqrt(covariance[0, 0]))

@@ -157,11 +157,7 @@ class StaticWrench:
     wrenches: FloatArray
 
     def in_order(self, joint_names: tuple[str, ...]) -> StaticWrench:
-        """The same for joints in another order.
-
-        Raises:
-            RobotDescriptionError: if a joint is missing.
-        """
+        """The same for joints in another order; RobotDescriptionError if a joint is missing."""
         missing = [name for name in joint_names if name not in self.joint_names]
         if missing:
             raise RobotDescriptionError(
