@@ -93,13 +93,7 @@ def get_message_types() -> Typestore:
 
 @dataclass(frozen=True, slots=True)
 class TopicInfo:
-    """A topic of a bag.
-
-    Attributes:
-        kind: its type.
-        count: how many messages there are, 0 if unknown.
-        is_latched: whether late subscribers got the last message (transient local).
-    """
+    """A topic: its type, how many messages there are (0 if unknown), and whether late subscribers got the last one."""
 
     kind: str
     count: int

@@ -166,13 +166,7 @@ class McapWriter:
 
 
 class McapStream:
-    """Topics of one type whose messages have the same stamps.
-
-    Attributes:
-        topics: their names.
-        channels: their numbers in the file.
-        written: samples written so far.
-    """
+    """Topics of one type whose messages have the same stamps, their channels, and the samples written so far."""
 
     def __init__(
         self, writer: McapWriter, topics: Sequence[str], first_channel: int, data: bytes, layout: Layout, field: str

@@ -42,15 +42,7 @@ _SAMPLES = 2001
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a motion is designed for, ready for the search.
-
-    Attributes:
-        joint_names: the joints that move.
-        information: what motions bring.
-        limits: what they have to hold.
-        reference: what the result is compared with.
-        describe: what to show of the result, beside the reference.
-    """
+    """What a motion is designed for, ready for the search; `describe` makes what is shown of the result."""
 
     joint_names: tuple[str, ...]
     information: MotionInformation

@@ -28,12 +28,9 @@ _START_TAG = re.compile(rb"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
 
 @dataclass(frozen=True, slots=True)
 class UrdfFile:
-    """The text of a URDF, and how its file encodes it.
+    """The text of a URDF with its own line ends, and how its file encodes it.
 
-    Attributes:
-        text: with the file's own line ends.
-        encoding: by byte order mark, else by XML declaration, else UTF-8.
-        mark: the byte order mark that the file begins with; empty where it has none.
+    The encoding is found by byte order mark, else by XML declaration, else it is UTF-8; the mark may be empty.
     """
 
     text: str
@@ -82,16 +79,7 @@ def _find_encoding(content: bytes) -> tuple[bytes, str]:
 
 @dataclass(slots=True)
 class Element:
-    """An element and where it is in the text, in bytes.
-
-    Attributes:
-        name: its tag.
-        attributes: as the parser reads them.
-        start: where its start tag begins.
-        inner: where its start tag ends.
-        end: where it ends.
-        children: the elements right inside.
-    """
+    """An element with its children; its start tag goes from `start` to `inner`, all of it to `end`, in bytes."""
 
     name: str
     attributes: Mapping[str, str]

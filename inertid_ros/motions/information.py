@@ -32,13 +32,10 @@ _DIFFERENCE = 1e-6
 
 
 class MotionValue(NamedTuple):
-    """What a motion brings and what it takes.
+    """What a motion brings, with what was known before, and what it takes.
 
-    Attributes:
-        information: (U, U) on all unknowns, with what was known before.
-        efforts: (N, n) of the motors, Nm or N.
-        features: (N, E) of each sample, before the filters.
-        rows: (N K, U) after them, in units of the noise.
+    The information (U, U) is on all unknowns; efforts (N, n) are the motors' [Nm or N], features (N, E) those of each
+    sample before the filters, rows (N K, U) what they become after them, in units of the noise.
     """
 
     information: FloatArray

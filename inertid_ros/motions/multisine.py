@@ -69,14 +69,9 @@ class WindowedSines:
 
 @dataclass(frozen=True, slots=True)
 class JointLimits:
-    """What each of n joints may do.
+    """What each of n joints may do, (n,) each, in rad or m, seconds, and Nm or N.
 
-    Attributes:
-        lower: (n,) smallest position, rad or m.
-        upper: (n,) largest position, rad or m.
-        velocity: (n,) largest speed, rad/s or m/s.
-        acceleration: (n,) largest acceleration, rad/s^2 or m/s^2.
-        effort: (n,) or one for all joints, largest torque or force, Nm or N; infinite where it is not known.
+    The effort may be one for all joints, and is infinite where it is not known.
     """
 
     lower: FloatArray

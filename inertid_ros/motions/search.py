@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -124,10 +125,6 @@ class _ExhaustedError(Exception):
     """All candidates of a descent have been evaluated."""
 
 
-def _get_cost(found: _Found) -> float:
-    return found.cost
-
-
 class MotionSearch:
     """Searches for the most informative motion of a given length within the limits."""
 
@@ -153,7 +150,7 @@ class MotionSearch:
         self._report(_DRAWN)
         left = self.candidates - _DRAWN
         for count, share in _STAGES:
-            best = sorted(found, key=_get_cost)[:count]
+            best = sorted(found, key=attrgetter("cost"))[:count]
             found = [self._improve(item, int(share * left / count)) for item in best]
         return self._hold_efforts(self._space.build(found[0].candidate))
 
@@ -185,7 +182,7 @@ class MotionSearch:
             if left < price:
                 raise _ExhaustedError
             found, find_slopes = self._evaluate(candidate)
-            best = min(best, found, key=_get_cost)
+            best = min(best, found, key=attrgetter("cost"))
             left -= price
             self._report(price)
             return found.cost, find_slopes()

@@ -30,12 +30,7 @@ _NOISE_RATE = 200.0
 
 
 class WrenchNoise(NamedTuple):
-    """Densities of the wrench noise; the defaults are 0.1 N and 5 mNm at 200 Hz, as simulated for the PUMA.
-
-    Attributes:
-        force: N/sqrt(Hz).
-        torque: Nm/sqrt(Hz).
-    """
+    """Densities of wrench noise [N/√Hz, Nm/√Hz]; by default 0.1 N and 5 mNm at 200 Hz, as simulated for the PUMA."""
 
     force: float = 0.1 / _NOISE_RATE**0.5
     torque: float = 0.005 / _NOISE_RATE**0.5

@@ -32,12 +32,7 @@ _JUMP = 1.0
 
 
 class TimeAxis:
-    """Seconds since the first sample; where stamps go back or jump, one second passes.
-
-    Attributes:
-        now: of the newest sample.
-        first_stamp: of the first sample [ns]; 0 before it.
-    """
+    """Seconds since the first sample, whose stamp is kept [ns]; where stamps go back or jump, one second passes."""
 
     def __init__(self) -> None:
         """Start before the first sample."""
@@ -58,11 +53,7 @@ class TimeAxis:
 
 
 class MomentKeeper:
-    """Keeps rows of numbers at a spacing of time that doubles when there are too many.
-
-    Attributes:
-        spacing: nanoseconds.
-    """
+    """Keeps rows of numbers at a spacing of time [ns] that doubles when there are too many."""
 
     def __init__(self, spacing: int, most: int) -> None:
         """Start with none, this spacing, and room for so many."""
@@ -94,11 +85,7 @@ class MomentKeeper:
 
 
 class EnvelopeBuilder:
-    """Keeps minimum and maximum of some channels; when the buckets are used up, each two become one.
-
-    Attributes:
-        width: of a bucket [s].
-    """
+    """Keeps minimum and maximum of some channels in buckets of a width [s], which doubles when they are used up."""
 
     def __init__(self, channels: int) -> None:
         """Start with the narrowest buckets."""
@@ -223,13 +210,7 @@ MOST_EVENTS = 2000
 
 
 class Recorder:
-    """Takes what comes out of a chain with K channels.
-
-    Attributes:
-        axis: the time axis of everything.
-        moments: estimates over time.
-        events_left_out: how many events are not listed.
-    """
+    """Takes what comes out of a chain with K channels; of events, those beyond MOST_EVENTS are counted."""
 
     def __init__(self, channels: int, moments: MomentKeeper, compares: bool = False) -> None:
         """Start with nothing; `compares` if the URDF's own predictions come along."""

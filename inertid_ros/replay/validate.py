@@ -37,12 +37,9 @@ REFITTED, OWN = "refitted", "of the estimate"
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is to be predicted with what.
+    """What is to be predicted with what: bags, replayed by a plan with what is frozen.
 
-    Attributes:
-        bags: the recording.
-        plan: how to replay it, with what is frozen.
-        by_urdf: of a load, the same with what hangs on the sensor by the URDF; None if it says nothing.
+    Of a load, `by_urdf` is the same with what hangs on the sensor by the URDF; None if it says nothing.
     """
 
     bags: tuple[Path, ...]

@@ -46,13 +46,11 @@ _GROUP_TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class SignalView:
-    """How the signals of C channels are drawn: two panels per row.
+    """How the signals of C channels are drawn: two panels per row; of a wrist wrench, forces left and moments right.
 
     Attributes:
-        trace: the signals.
-        panels: (C,) number of each channel's panel; of a wrist wrench, forces on the left and moments on the right.
-        groups: channels that share the axes of a spectrum, by their title.
-        colours: (C,) in such a group.
+        trace, panels: the signals, and (C,) the number of each channel's panel.
+        groups, colours: channels that share the axes of a spectrum, by their title, and (C,) the colours there.
         noise: (C,) amplitude density that the estimator assumes; empty if it assumes none.
     """
 

@@ -40,11 +40,7 @@ class DemoError(InertidError):
 
 
 class Listener:
-    """Hears an estimate and the estimator's log, as any other ROS node would.
-
-    Attributes:
-        node: its ROS node.
-    """
+    """Hears an estimate and the estimator's log with a ROS node of its own, as any other would."""
 
     def __init__(self, parameters: str, covariance: str, frame: Snapshot) -> None:
         """Subscribe to the topics of n values with their states, and of their (n, n) covariance.

@@ -58,12 +58,8 @@ class Verdict:
     """How far the truth is from an estimate of n parameters, by the estimate's own covariance.
 
     Many 95 % intervals hold all their truths together in well under 95 % of honest runs, so the judgement is on all
-    together: d² = (φ − φ*)ᵀ C⁻¹ (φ − φ*) has a chi-square distribution with n degrees of freedom.
-
-    Attributes:
-        inside: (n,) whether each truth is inside its own 95 % interval.
-        distance: d².
-        limit: the largest d² that passes.
+    together: the distance d² = (φ − φ*)ᵀ C⁻¹ (φ − φ*) has a chi-square distribution with n degrees of freedom; up to a
+    limit it passes. `inside` (n,) tells of each truth whether it is inside its own 95 % interval.
     """
 
     inside: NDArray[np.bool_]

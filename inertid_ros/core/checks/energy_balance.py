@@ -59,11 +59,7 @@ class EnergyBalance:
 
 
 class EnergyCheck:
-    """Adds up windows, each against the parameters known at its time.
-
-    Attributes:
-        effort_density: (n,) variance per hertz of each effort [Nm^2/Hz or N^2/Hz].
-    """
+    """Adds up windows, each against the parameters of its time, for efforts (n,) of a density [Nm²/Hz or N²/Hz]."""
 
     def __init__(self, effort_density: FloatArray) -> None:
         """Set the noise of the efforts."""

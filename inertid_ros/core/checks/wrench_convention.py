@@ -216,11 +216,7 @@ def _explain_moments(motion: FloatArray, cross: FloatArray) -> float:
 
 
 class WrenchSign:
-    """The configured sign, or the one that follows from gravity.
-
-    Attributes:
-        sign: which wrench the driver publishes; None while no mass was ever beyond doubt.
-    """
+    """The configured sign of the wrench, or that which follows from gravity; None while no mass was beyond doubt."""
 
     def __init__(self, configured: SignChoice) -> None:
         """Take the configured sign."""

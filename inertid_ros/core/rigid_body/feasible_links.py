@@ -165,14 +165,10 @@ def descend(matrix: FloatArray, wanted: FloatArray, bodies: int, positive: int) 
 
 @dataclass(frozen=True, slots=True)
 class _System:
-    """What is minimised, in coordinates that make AᵀA diagonal.
+    """What is minimised, in coordinates that make AᵀA diagonal, with axes (F, F) as columns.
 
-    Attributes:
-        roots: (F,) singular values of A, with zeros for the directions that it does not see.
-        wanted: (F,) z in the same coordinates.
-        axes: (F, F) directions of the coordinates, as columns.
-        bodies: n.
-        diagonal: (p,) where among the entries of all S the positive numbers are.
+    Roots (F,) are the singular values of A, zero in directions that it does not see, `wanted` (F,) is z in the same
+    coordinates, and `diagonal` (p,) tells where among the entries of all S the positive numbers are.
     """
 
     roots: FloatArray
@@ -220,16 +216,8 @@ class _Newton:
     """Newton's equations at one point, scaled after Nesterov and Todd: G⁻¹ S G⁻ᵀ = Gᵀ Z G = D, diagonal.
 
     So they are least squares, |A u|² + |G⁻¹ U G⁻ᵀ|², and are solved without forming squares: condition numbers of the
-    information up to about 1e16 do no harm.
-
-    Attributes:
-        system: what is minimised.
-        unknowns: (F,) the point.
-        inverse: (count, 4, 4) G⁻¹.
-        back: (count, 4, 4) G.
-        diagonal: (count, 4) of D.
-        pull: how strongly the prior pulls.
-        factors: what dtpqrt makes of the root of the curvature.
+    information up to about 1e16 do no harm. `inverse` is G⁻¹ and `back` is G, (count, 4, 4); `pull` is how strongly the
+    prior pulls; `factors` are what dtpqrt makes of the root of the curvature.
     """
 
     system: _System

@@ -132,13 +132,7 @@ def is_feasible(phi: FloatArray) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """The bare gripper on the sensor: identified once, then subtracted from all that the sensor carries.
-
-    Attributes:
-        phi: (10,) parameters in the sensor frame.
-        covariance: (10, 10) of them.
-        sensor_frame: the frame they are given in.
-    """
+    """The bare gripper, phi (10,) in the sensor frame: identified once, then subtracted from all that is carried."""
 
     phi: FloatArray
     covariance: FloatArray

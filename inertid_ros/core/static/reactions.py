@@ -107,13 +107,9 @@ def gravity_from_forces(forces: FloatArray, magnitude: float) -> FloatArray:
 
 
 class StaticPoses(NamedTuple):
-    """Measurements in N poses at rest.
+    """Measurements in N poses at rest: joint positions (N, n), and gravities (N, 3) in the sensor's axes [m/s^2].
 
-    Attributes:
-        positions: (N, n) of the joints.
-        gravities: (N, 3) in the sensor's axes [m/s^2].
-        wrenches: (N, 6) that the ground exerts on the robot, in the sensor's frame.
-        deviations: (N, 6) standard deviations of the wrenches.
+    Wrenches (N, 6) are what the ground exerts on the robot, in the sensor's frame, with their standard deviations.
     """
 
     positions: FloatArray
@@ -224,13 +220,9 @@ def find_combinations(model: StaticModel, positions: FloatArray, gravities: Floa
 
 @dataclass(frozen=True, slots=True)
 class PoseSuggestion:
-    """A pose to add.
+    """A pose (n,) to add, and which of the base's orientations, as gravity (3,) in the sensor's axes.
 
-    Attributes:
-        position: (n,) of the joints.
-        gravity: (3,) in the sensor's axes: which of the base's orientations.
-        rank: number of combinations that are identifiable with it.
-        condition: condition number with it.
+    Rank is the number of combinations that are identifiable with it, condition the condition number.
     """
 
     position: FloatArray
