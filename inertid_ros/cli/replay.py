@@ -24,11 +24,9 @@ from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.settings.choices import LoadSource
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.parameters import write_static_file
-from inertid_ros.replay.reactions import ReactionPlan, find_reactions
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 from inertid_ros.replay.replay import weigh as weigh_bags
 from inertid_ros.replay.trace import LoadTrace
-from inertid_ros.replay.validate import prepare
 from inertid_ros.text.numbers import (
     INTERVAL,
     PARAMETER_UNITS,
@@ -131,6 +129,8 @@ def _print_weighing(content: dict[str, Any]) -> None:
 
 def validate(options: argparse.Namespace) -> int:
     """Validate; 0 if everything went well, 1 if something is wrong."""
+    from inertid_ros.replay.validate import prepare
+
     saved = read_estimate(options.estimate)
     comparison = prepare(saved, options.bags, make_plan(options, saved))
     with ProgressBar("predicting", comparison.messages) as progress:
@@ -183,6 +183,8 @@ def _print_residuals(content: dict[str, Any], relative: dict[str, str], groups: 
 
 def react(options: argparse.Namespace) -> int:
     """Print what the poses identify; 0 if everything went well, 1 if something is wrong."""
+    from inertid_ros.replay.reactions import ReactionPlan, find_reactions
+
     settings = read_parameters(options)
     plan = ReactionPlan(
         settings=settings,
