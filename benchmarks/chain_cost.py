@@ -30,7 +30,7 @@ from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import EffortUnit, SignChoice
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
-from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.parameters import load_from_yaml
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import Hold, Sequence, paper_puma_move
 from inertid_ros.sim.arm import JointFriction

@@ -25,8 +25,7 @@ import pinocchio as pin
 from page import run_page
 
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.rows.energy import EnergyRows
 
 SAMPLES, STEP = 100, 0.0622

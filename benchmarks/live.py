@@ -46,7 +46,7 @@ from std_msgs.msg import Float64MultiArray
 from visualization_msgs.msg import MarkerArray
 
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.parameters import load_from_yaml
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.ros.inputs import SAMPLES

@@ -29,7 +29,7 @@ from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import LoadSettings, Settings
-from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.parameters import load_from_yaml
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import paper_ddarm_load_move, paper_puma_move, with_rest
 from inertid_ros.sim.sensors import paper_ddarm_sensors, paper_puma_sensors

@@ -17,8 +17,7 @@ from inertid_ros.core.equations.arm import make_arm_equation
 from inertid_ros.core.equations.unknowns import LinkUnknowns
 from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.settings.choices import EffortUnit, Source
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.files.share import share_path

@@ -39,7 +39,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from inertid_ros.cli.main import main as run_command
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.parameters import load_from_yaml
 from inertid_ros.files.share import share_path
 from inertid_ros.messages.cdr_layout import Layout, learn_joint_state, learn_wrench_stamped
 from inertid_ros.motions.motion import Hold, Repeat, Sequence, paper_puma_move, there_and_back

@@ -25,10 +25,14 @@ import pinocchio as pin
 from page import run_page
 
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.static.gravity_model import StaticModel, gravity_from_forces
-from inertid_ros.core.static.reactions import StaticPoses, StaticSolution, solve_static
+from inertid_ros.core.robot.robot import ArmModel, Robot
+from inertid_ros.core.static.reactions import (
+    StaticModel,
+    StaticPoses,
+    StaticSolution,
+    gravity_from_forces,
+    solve_static,
+)
 
 G = 9.80665
 Z, L1, L2X, L2Y = -0.036, 0.330, 0.198, -0.019

@@ -19,7 +19,7 @@ from inertid_ros.core.estimation.estimate import LoadEstimate
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings, Settings
-from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.parameters import load_from_yaml
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import Hold, Repeat, Sequence, paper_puma_move, there_and_back
 from inertid_ros.sim.sensors import paper_puma_sensors

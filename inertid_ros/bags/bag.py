@@ -1,17 +1,19 @@
-"""Raw messages of a bag, in blocks; damaged bags are read as far as possible."""
+"""Raw messages of a bag, in blocks, and which topics are which input; damaged bags are read as far as possible."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 
 from rosbags.interfaces import Connection, ConnectionExtRosbag2, QosDurability
 from rosbags.rosbag2 import Reader
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+from rosbags.typesys.store import Typestore
 
 from inertid_ros.bags.blocks import BagReader, Block, collect, read_blocks
 from inertid_ros.bags.salvage import (
@@ -22,8 +24,23 @@ from inertid_ros.bags.salvage import (
     unpack_file,
     unpack_message,
 )
-from inertid_ros.bags.topics import STRING, TYPES, get_message_types
-from inertid_ros.core.errors import RecordingError, RobotDescriptionError
+from inertid_ros.core.errors import RecordingError, RobotDescriptionError, SettingError
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+WRENCH = "geometry_msgs/msg/WrenchStamped"
+STRING = "std_msgs/msg/String"
+
+TYPES = {"joint_states": JOINT_STATE, "wrench": WRENCH, "base_wrench": WRENCH, "robot_description": STRING}
+"""Type of each input of the node."""
+
+_DEFINITIONS = {
+    "std_msgs/msg/Header": "builtin_interfaces/Time stamp\nstring frame_id",
+    "geometry_msgs/msg/Vector3": "float64 x\nfloat64 y\nfloat64 z",
+    "geometry_msgs/msg/Wrench": "geometry_msgs/Vector3 force\ngeometry_msgs/Vector3 torque",
+    WRENCH: "std_msgs/Header header\ngeometry_msgs/Wrench wrench",
+    JOINT_STATE: "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort",
+    STRING: "string data",
+}
 
 BLOCK = 16384
 """Messages that are carried through the chain at once: what is done once a block costs nothing then, and 8 s of two
@@ -36,14 +53,47 @@ _PACKED = ".zstd"
 
 
 @dataclass(frozen=True, slots=True)
-class TopicInfo:
-    """A topic of a bag.
+class Topics:
+    """Names of the topics; by default those the node subscribes to."""
 
-    Attributes:
-        kind: its type.
-        count: how many messages there are, 0 if unknown.
-        is_latched: whether late subscribers got the last message (transient local).
+    joint_states: str = "/joint_states"
+    wrench: str = "/wrench"
+    base_wrench: str = "/base_wrench"
+    robot_description: str = "/robot_description"
+
+    @classmethod
+    def from_remappings(cls, remappings: Sequence[str]) -> Topics:
+        """Read `from:=to` as `ros2 run … -r` takes them.
+
+        SettingError if one is malformed, or does not remap an input of the node.
+        """
+        topics = cls()
+        for remapping in remappings:
+            name, separator, target = remapping.partition(":=")
+            name = name.strip("/ ")
+            if not separator or name not in TYPES or not target.strip():
+                expected = "one of " + ", ".join(f"{known}:=/TOPIC" for known in TYPES)
+                raise SettingError("--remap", remapping, expected)
+            topics = replace(topics, **{name: "/" + target.strip().lstrip("/")})
+        return topics
+
+
+@cache
+def get_message_types() -> Typestore:
+    """Types of the messages that are read and written here.
+
+    Only these: importing all types of a ROS distribution takes a tenth of a second, and those that are used here are
+    the same in all of them.
     """
+    store = get_typestore(Stores.EMPTY)
+    for name, definition in _DEFINITIONS.items():
+        store.register(get_types_from_msg(definition, name))
+    return store
+
+
+@dataclass(frozen=True, slots=True)
+class TopicInfo:
+    """A topic: its type, how many messages there are (0 if unknown), and whether late subscribers got the last one."""
 
     kind: str
     count: int
@@ -90,9 +140,7 @@ class Bag:
         self._describe()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the bag."""
         self._stack.close()
 
@@ -152,8 +200,7 @@ class Bag:
     def check(self, inputs: Mapping[str, str]) -> None:
         """Make sure that the topics of the inputs (joint_states, wrench, …) exist and have the right types.
 
-        Raises:
-            RecordingError: if not; it names topics that could be meant.
+        RecordingError if not; it names topics that could be meant.
         """
         if not self.topics and not self.trouble:
             raise RecordingError(f"bag '{self.path}' is empty: record {' and '.join(inputs.values())}")

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from inertid_ros.bags.topics import JOINT_STATE, WRENCH, get_message_types
+from inertid_ros.bags.bag import JOINT_STATE, WRENCH, get_message_types
 from inertid_ros.core.errors import FileAccessError
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.messages.cdr_layout import Layout, learn_joint_state, learn_wrench_stamped
@@ -166,13 +166,7 @@ class McapWriter:
 
 
 class McapStream:
-    """Topics of one type whose messages have the same stamps.
-
-    Attributes:
-        topics: their names.
-        channels: their numbers in the file.
-        written: samples written so far.
-    """
+    """Topics of one type whose messages have the same stamps, their channels, and the samples written so far."""
 
     def __init__(
         self, writer: McapWriter, topics: Sequence[str], first_channel: int, data: bytes, layout: Layout, field: str
@@ -190,8 +184,7 @@ class McapStream:
     def write(self, stamps: IntArray, values: Sequence[FloatArray]) -> None:
         """Write (N,) stamps [ns] and for each topic (N, C) values; they may wait for more before they are written.
 
-        Raises:
-            FileAccessError: if the disk is full or gone.
+        FileAccessError if the disk is full or gone.
         """
         done = 0
         while done < len(stamps):

@@ -1,4 +1,4 @@
-"""What all commands share: errors on standard error, exit codes, and what their options name."""
+"""What a command line is made of: commands, options that mean the same in all of them, errors and exit codes."""
 
 from __future__ import annotations
 
@@ -7,18 +7,137 @@ import dataclasses
 import math
 import sys
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
+from inertid_ros import __version__
 from inertid_ros.core.errors import InertidError, SettingError
 
 if TYPE_CHECKING:
     from inertid_ros.core.settings.settings import Settings
     from inertid_ros.files.estimate import SavedEstimate
-    from inertid_ros.replay.plan import Plan
+    from inertid_ros.replay.inputs import Plan
 
 OK, FAILED, STOPPED = 0, 1, 130
 """Exit codes; 130 is the shells' convention for Ctrl-C. argparse itself exits with 2."""
+EITHER = "either"
+"""The group of a command's options that exclude each other."""
+
+
+class Option(NamedTuple):
+    """One argument: its names, the keywords that argparse takes with them, and its group, EITHER or a heading."""
+
+    names: tuple[str, ...]
+    keywords: dict[str, Any]
+    group: str = ""
+
+
+class Command(NamedTuple):
+    """What can be typed after `inertid`.
+
+    Attributes:
+        name: what is typed.
+        run: module of this package and function that does it; the function takes the options, may raise InertidError,
+            and returns the exit code. The module is imported when the command is run.
+        summary: one line in the list of commands.
+        description: for its own --help.
+        options: in the order of --help.
+        takes_ros_arguments: whether --ros-args and what follows are for the command.
+    """
+
+    name: str
+    run: str
+    summary: str
+    description: str
+    options: tuple[Option, ...] = ()
+    takes_ros_arguments: bool = False
+
+    def execute(self, options: argparse.Namespace) -> int:
+        """Import the function and call it."""
+        module, function = self.run.split(".")
+        return int(getattr(import_module(f"inertid_ros.cli.{module}"), function)(options))
+
+
+def make_parser(commands: tuple[Command, ...]) -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="inertid",
+        description="Identify what a robot carries and the inertial parameters of its arm, live and from bags.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in commands:
+        own = parsers.add_parser(
+            command.name, help=command.summary, description=command.description, allow_abbrev=False
+        )
+        own.set_defaults(run=command.execute, takes_ros_arguments=command.takes_ros_arguments)
+        groups: dict[str, Any] = {"": own}
+        for names, keywords, group in command.options:
+            if group not in groups:
+                groups[group] = own.add_mutually_exclusive_group() if group == EITHER else own.add_argument_group(group)
+            groups[group].add_argument(*names, **keywords)
+    return parser
+
+
+def option(*names: str, group: str = "", **keywords: Any) -> Option:
+    """Declare an option of text, or of whatever the keywords say."""
+    return Option(names, keywords, group)
+
+
+def file_option(*names: str, metavar: str = "FILE", **keywords: Any) -> Option:
+    """Declare an option that is a path."""
+    return option(*names, type=Path, metavar=metavar, **keywords)
+
+
+def params(default: str = "all defaults") -> Option:
+    """The parameter file of the node."""
+    return file_option("--params", help=f"parameter file of the node (default: {default})")
+
+
+def urdf(default: str = "robot_description in the bag") -> Option:
+    """The robot description of a command that can find it elsewhere."""
+    return file_option("--urdf", help=f"robot description (default: {default})")
+
+
+def output(metavar: str, about: str) -> Option:
+    """Where to write."""
+    return file_option("-o", "--output", metavar=metavar, required=True, help=about)
+
+
+SOURCES = ("effort", "base_wrench", "both")
+"""What may be measured of links."""
+
+BAG = file_option("bag", metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
+BAGS = Option(("bags",), {**BAG.keywords, "nargs": "+"})
+ROBOT = file_option("urdf", metavar="URDF", help="the robot description")
+"""Of a command that works on nothing else."""
+ESTIMATE = file_option(
+    "estimate", metavar="ESTIMATE", help="estimate.json, the directory it is in, or the YAML file of ~/save"
+)
+JSON = option("--json", action="store_true", help="print JSON instead of tables")
+GRAVITY = option(
+    "--gravity",
+    type=float,
+    nargs=3,
+    default=[0.0, 0.0, -9.80665],
+    metavar=("X", "Y", "Z"),
+    help="gravity in the root frame of the URDF [m/s^2] (default 0 0 -9.80665)",
+)
+_AFTER = "this many seconds after the first message of the bag"
+SPAN = (
+    option("--start", type=float, metavar="SECONDS", help=f"use each bag from {_AFTER}"),
+    option("--end", type=float, metavar="SECONDS", help=f"use each bag up to {_AFTER}"),
+)
+REMAP = option(
+    "--remap",
+    action="append",
+    default=[],
+    metavar="NAME:=TOPIC",
+    help="topic of joint_states, wrench, base_wrench or robot_description, such as wrench:=/ft_sensor/wrench; may be "
+    "repeated",
+)
 
 
 def run_command(options: argparse.Namespace) -> int:
@@ -35,13 +154,13 @@ def run_command(options: argparse.Namespace) -> int:
 
 def complain(options: argparse.Namespace, messages: Iterable[object]) -> None:
     """Write messages to standard error, one line each, with the name of the command."""
+    say(*(f"inertid {options.command}: {message}" for message in messages))
+
+
+def say(*messages: str, file: TextIO | None = None) -> None:
+    """Write messages to standard error, or to another file, one line each."""
     for message in messages:
-        sys.stderr.write(f"inertid {options.command}: {one_line(message)}\n")
-
-
-def one_line(message: object) -> str:
-    """A message without line breaks."""
-    return " ".join(str(message).split())
+        print(" ".join(message.split()), file=file or sys.stderr)
 
 
 def finish(options: argparse.Namespace, content: dict[str, Any], show: Callable[[dict[str, Any]], None]) -> int:
@@ -58,18 +177,16 @@ def finish(options: argparse.Namespace, content: dict[str, Any], show: Callable[
 
 
 def make_plan(options: argparse.Namespace, saved: SavedEstimate | None = None) -> Plan:
-    """Read what the options of a replay name; InertidError if a file or value cannot be used.
-
-    Args:
-        options: of the command.
-        saved: the estimate whose settings and topics are taken where the options name no others; None for defaults.
-    """
-    from inertid_ros.bags.topics import Topics
+    """Read what the options of a replay name, else what an estimate was made with, else the defaults."""
+    from inertid_ros.bags.bag import Topics
     from inertid_ros.files.provenance import hash_file
-    from inertid_ros.replay.plan import Plan
+    from inertid_ros.replay.inputs import Plan
 
     settings = read_parameters(options, saved)
-    start, end = _read_span(options)
+    start = 0.0 if options.start is None else options.start
+    end = math.inf if options.end is None else options.end
+    if not 0.0 <= start < end:
+        raise SettingError("--start", start, f"0 or more, and less than --end ({end:g})")
     return Plan(
         settings=settings,
         topics=Topics(**saved.topics) if saved and not options.remap else Topics.from_remappings(options.remap),
@@ -99,12 +216,3 @@ def read_description(settings: Settings) -> str:
     from inertid_ros.files.urdf import UrdfFile
 
     return UrdfFile.read(Path(settings.urdf), "--urdf").text if settings.urdf else ""
-
-
-def _read_span(options: argparse.Namespace) -> tuple[float, float]:
-    """Start and end [s] of the part of each bag; SettingError if there is nothing between them."""
-    start = 0.0 if options.start is None else options.start
-    end = math.inf if options.end is None else options.end
-    if not 0.0 <= start < end:
-        raise SettingError("--start", start, f"0 or more, and less than --end ({end:g})")
-    return start, end

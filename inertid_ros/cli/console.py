@@ -42,13 +42,7 @@ class ProgressBar:
     """A bar on standard error, if that is a terminal, with rate and remaining time; it disappears at the end."""
 
     def __init__(self, what: str, total: int, unit: str = "messages") -> None:
-        """Make a bar.
-
-        Args:
-            what: what is being done.
-            total: how many to expect; 0 if that is not known.
-            unit: what is counted.
-        """
+        """Make a bar that says what is being done; a total of 0 is one that is not known."""
         console = Console(stderr=True)
         self._progress = Progress(
             TextColumn("{task.description}"),

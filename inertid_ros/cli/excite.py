@@ -23,13 +23,12 @@ from inertid_ros.core.settings.choices import Source
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.urdf import UrdfFile
+from inertid_ros.motions.files import prepare_directory, read_limits, write_trajectory
 from inertid_ros.motions.information import MotionInformation
-from inertid_ros.motions.limits import read_limits
 from inertid_ros.motions.motion import LINK_MOVES, LOAD_MOVES, JointPath, Motion
 from inertid_ros.motions.multisine import JointLimits, WindowedSines
 from inertid_ros.motions.search import MotionSearch, Reference, make_reference
 from inertid_ros.motions.targets import BASE_NOISE, LinkInformation, LoadInformation, WrenchNoise, assume_noise
-from inertid_ros.motions.trajectory_file import prepare_directory, write_trajectory
 from inertid_ros.text.numbers import format_number, parameter_label
 
 SHORTEST, LONGEST = 0.5, 60.0
@@ -43,21 +42,18 @@ _SAMPLES = 2001
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a motion is designed for, ready for the search.
-
-    Attributes:
-        joint_names: the joints that move.
-        information: what motions bring.
-        limits: what they have to hold.
-        reference: what the result is compared with.
-        describe: what to show of the result, beside the reference.
-    """
+    """What a motion is designed for, ready for the search; `describe` makes what is shown of the result."""
 
     joint_names: tuple[str, ...]
     information: MotionInformation
     limits: JointLimits
     reference: Reference
     describe: Callable[[WindowedSines], Sequence[RenderableType]]
+
+    def move(self, motion: Motion) -> tuple[JointPath, FloatArray]:
+        """Samples of a motion, and the efforts (N, n) it takes."""
+        path = motion.at(np.linspace(0.0, motion.duration, _SAMPLES))
+        return path, self.information.move(path)[1]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -74,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         motion = search.run(on_progress=progress.advance)
     table, bag = write_trajectory(options.output, motion, target.joint_names)
     print_all(*target.describe(motion), _describe_efforts(target, motion))
-    if not all(_is_allowed(target, other) for other in target.reference.motions):
+    if not all(target.limits.are_held(*target.move(other)) for other in target.reference.motions):
         print_all(f"The {target.reference.name} would exceed the limits.")
     print_all(
         f"wrote {table} and {bag}",
@@ -192,21 +188,12 @@ def _count_known(
 
 def _describe_efforts(target: Target, motion: Motion) -> str:
     """The largest effort of each joint beside its limit."""
-    peaks = np.abs(target.information.move(_sample(motion))[1]).max(axis=0)
+    peaks = np.abs(target.move(motion)[1]).max(axis=0)
     parts = [
         f"{name} {peak:.3g}" + (f" of {limit:.3g}" if np.isfinite(limit) else "")
         for name, peak, limit in zip(target.joint_names, peaks, target.limits.effort, strict=True)
     ]
     return f"largest efforts [Nm or N] without friction: {', '.join(parts)}"
-
-
-def _is_allowed(target: Target, motion: Motion) -> bool:
-    path = _sample(motion)
-    return target.limits.are_held(path, target.information.move(path)[1])
-
-
-def _sample(motion: Motion) -> JointPath:
-    return motion.at(np.linspace(0.0, motion.duration, _SAMPLES))
 
 
 def _get_effort_noise(options: argparse.Namespace, joints: int) -> FloatArray | None:
@@ -229,7 +216,6 @@ def _get_wrench_noise(options: argparse.Namespace, usual: WrenchNoise) -> Wrench
 
 
 def _check_density(name: str, density: float) -> None:
-    """Refuse what is not a noise density."""
     if not 0.0 < density < np.inf:
         raise SettingError(name, density, "a density above 0")
 

@@ -7,27 +7,27 @@ import sys
 from pathlib import Path
 
 from inertid_ros.bags.bag import Bag
-from inertid_ros.cli.command import OK, one_line
+from inertid_ros.cli.command import OK, say
 from inertid_ros.core.errors import RobotDescriptionError
 from inertid_ros.core.settings.settings import iterate_settings
 from inertid_ros.files.estimate import SavedEstimate, read_estimate
 from inertid_ros.files.provenance import hash_urdf
 from inertid_ros.files.urdf import UrdfFile
-from inertid_ros.files.urdf_inertials import export_urdf, read_links
+from inertid_ros.files.urdf_inertials import export_urdf
 from inertid_ros.text.settings_docs import driver_page, parameter_table, template_yaml
 
 
 def write_urdf(options: argparse.Namespace) -> int:
     """Write the identified arm as a URDF; 0 if the file was written."""
     saved = read_estimate(options.estimate)
-    bodies, joints = read_links(saved.need_links())
+    links = saved.need_links()
     source = _find_urdf(saved, options.urdf)
-    exported = export_urdf(source.text, bodies, joints)
+    exported = export_urdf(source.text, links.bodies, links.joints)
     source.write(options.output, exported.text)
     notes = list(exported.notes)
     if hash_urdf(source.text) != saved.urdf_sha256:
         notes.insert(0, "the estimate was made with another text of the URDF")
-    _say(*notes, f"{options.output}: {len(bodies)} links, predicts the torques of the estimate")
+    say(*notes, f"{options.output}: {len(links.bodies)} links, predicts the torques of the estimate", file=sys.stdout)
     return OK
 
 
@@ -41,7 +41,7 @@ def plot(options: argparse.Namespace) -> int:
     for part, path in ((load, options.png), (saved.links, options.png if load is None else beside)):
         if part is not None:
             write_png(part, path, options.dpi)
-            _say(f"wrote {path}")
+            say(f"wrote {path}", file=sys.stdout)
     return OK
 
 
@@ -66,8 +66,3 @@ def _find_urdf(saved: SavedEstimate, path: Path | None) -> UrdfFile:
         raise RobotDescriptionError("the estimate names neither a URDF nor a bag: name the URDF with --urdf")
     with Bag(saved.inputs[0]) as bag:
         return UrdfFile(bag.find_description(saved.topics["robot_description"]))
-
-
-def _say(*lines: str) -> None:
-    for line in lines:
-        sys.stdout.write(f"{one_line(line)}\n")

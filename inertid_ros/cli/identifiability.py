@@ -14,8 +14,7 @@ from inertid_ros.core.equations.base_parameters import BaseParameters
 from inertid_ros.core.equations.identifiability import find_identifiable
 from inertid_ros.core.errors import SettingError, UnsupportedJointError
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.settings.choices import Source
 from inertid_ros.files.urdf import UrdfFile
 from inertid_ros.text.numbers import PARAMETER_UNITS, format_number

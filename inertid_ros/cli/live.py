@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from inertid_ros.cli.command import FAILED, OK, complain, one_line
+from inertid_ros.cli.command import FAILED, OK, complain, say
 from inertid_ros.core.errors import RecordingError, SettingError
 
 if TYPE_CHECKING:
@@ -66,11 +65,11 @@ def _play(bag: Bag, options: argparse.Namespace) -> None:
     kinds = {topic: info.kind for topic, info in bag.topics.items()}
     publisher = BagPublisher(kinds, {topic for topic, info in bag.topics.items() if info.is_latched})
     try:
-        _say(*publisher.left_out)
+        say(*publisher.left_out)
         duration = (bag.end - bag.start) / 1e9
-        _say(f"playing {len(publisher.topics)} topics, {duration:.1f} s at {options.rate:g} times real time")
+        say(f"playing {len(publisher.topics)} topics, {duration:.1f} s at {options.rate:g} times real time")
         if not publisher.wait_for_listeners():
-            _say("nobody has subscribed to any of its topics yet: playing anyway")
+            say("nobody has subscribed to any of its topics yet: playing anyway")
         count = sum(bag.topics[topic].count for topic in publisher.topics)
         with ProgressBar("playing", 0 if options.loop else count) as progress:
             while rclpy.ok():
@@ -78,7 +77,7 @@ def _play(bag: Bag, options: argparse.Namespace) -> None:
                 if not options.loop or bag.trouble:
                     break
     finally:
-        _say(f"published {publisher.published} messages")
+        say(f"published {publisher.published} messages")
         publisher.close()
 
 
@@ -87,8 +86,3 @@ def _iterate(bag: Bag, topics: tuple[str, ...], progress: ProgressBar) -> Iterat
     for block in bag.blocks(topics, BLOCK):
         yield from block.list_messages()
         progress.advance(block.count)
-
-
-def _say(*lines: str) -> None:
-    for line in lines:
-        sys.stderr.write(f"{one_line(line)}\n")

@@ -6,8 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from inertid_ros.cli.command import run_command
-from inertid_ros.cli.options import (
+from inertid_ros.cli.command import (
     BAG,
     BAGS,
     EITHER,
@@ -24,6 +23,7 @@ from inertid_ros.cli.options import (
     option,
     output,
     params,
+    run_command,
     urdf,
 )
 
@@ -109,7 +109,7 @@ COMMANDS = (
     ),
     Command(
         "validate",
-        "validate.run",
+        "replay.validate",
         "see how well an estimate predicts another recording",
         "Predict the wrenches, efforts or base wrenches of bags with the frozen parameters of an estimate, and "
         "print the residual: its rms, relative to the rms of what was measured, and relative to the residual of the "
@@ -234,7 +234,7 @@ COMMANDS = (
     ),
     Command(
         "reactions",
-        "reactions.run",
+        "replay.react",
         "identify masses and first moments of the links from poses at rest on a base sensor",
         "Find poses at rest in bags of joint_states and base_wrench, and print the masses and first moments that they "
         "identify, alone or in combinations, the condition number, and the best pose to add. The base may be tilted "

@@ -1,4 +1,7 @@
-"""`inertid replay` and `inertid weigh`: recordings through the same chain as the node's."""
+"""What is found in recordings: `inertid replay` and `weigh`, `inertid validate`, and `inertid reactions`.
+
+They go through the same chain as the node's; poses at rest on a base sensor are solved for by themselves.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +9,35 @@ import argparse
 import dataclasses
 import gc
 import math
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from inertid_ros.bags.bag import Bag
-from inertid_ros.cli.command import FAILED, OK, complain, finish, make_plan
-from inertid_ros.cli.console import ProgressBar, print_all
+from inertid_ros.bags.bag import Bag, Topics
+from inertid_ros.cli.command import FAILED, OK, complain, finish, make_plan, read_description, read_parameters
+from inertid_ros.cli.console import ProgressBar, make_console, print_all
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.settings.choices import LoadSource
+from inertid_ros.files.estimate import read_estimate
+from inertid_ros.files.parameters import write_static_file
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 from inertid_ros.replay.replay import weigh as weigh_bags
 from inertid_ros.replay.trace import LoadTrace
 from inertid_ros.text.numbers import (
+    INTERVAL,
     PARAMETER_UNITS,
+    count_states,
     format_count,
     format_estimate,
+    format_nuisances,
     format_number,
     format_parameter,
     format_spread,
 )
-from inertid_ros.text.parameters import count_states
-from inertid_ros.text.sensor import format_nuisances
 
 
 def replay(options: argparse.Namespace) -> int:
@@ -117,3 +125,113 @@ def _print_weighing(content: dict[str, Any]) -> None:
         centre = ", ".join(format_number(1e3 * value, ".1f") for value in content["com"])
         lines.append(f"centre of mass: ({centre}) mm")
     print_all(table, *lines)
+
+
+def validate(options: argparse.Namespace) -> int:
+    """Validate; 0 if everything went well, 1 if something is wrong."""
+    from inertid_ros.replay.validate import prepare
+
+    saved = read_estimate(options.estimate)
+    comparison = prepare(saved, options.bags, make_plan(options, saved))
+    with ProgressBar("predicting", comparison.messages) as progress:
+        content = comparison.run(progress.advance)
+    return finish(options, content, _print_validation)
+
+
+def _print_validation(content: dict[str, Any]) -> None:
+    load, links = content["load"], content["links"]
+    if load is not None:
+        relative = {
+            "": "relative rms, bias refitted",
+            "own_bias": "bias of the estimate",
+            "urdf": "URDF, bias refitted",
+        }
+        _print_residuals(load, relative, ["force", "torque"])
+        print("Bias refitted: a constant in each channel is fitted to these bags, everything else is frozen.")
+        if load["urdf"] is None:
+            print("The URDF has no mass fixed to the sensor frame: nothing to compare with.")
+    if links is not None:
+        groups = [name for name in ("base_force", "base_torque", "effort", "effort_force") if name in links]
+        relative = {"": "relative rms", "raw": "not filtered", "urdf": "URDF"}
+        _print_residuals(links, relative, groups if len(groups) > 1 else [])
+        print("Nothing is fitted. Both sides are filtered as in the estimator; not filtered: the samples as measured.")
+
+
+def _print_residuals(content: dict[str, Any], relative: dict[str, str], groups: list[str]) -> None:
+    """Print the residuals of channels, of groups with one unit, and overall.
+
+    `relative` has the parts of the content with a relative rms of their own, and the heading of each.
+    """
+    relative = {part: heading for part, heading in relative.items() if not part or content[part] is not None}
+    table = Table()
+    ratios = ["over the URDF's"] if "urdf" in relative else []
+    for heading in ["channel", "rms measured", "rms of residual", *relative.values(), *ratios]:
+        table.add_column(heading, justify="right", no_wrap=heading == "channel")
+    rows: list[tuple[str, tuple[str, ...]]] = [(name, ("channels", name)) for name in content["channels"]]
+    rows += [(name.replace("_", " "), (name,)) for name in groups]
+    for name, keys in [*rows, ("overall", ())]:
+        found = reduce(getitem, keys, content)
+        sizes = [f"{found[key]:.4f}" if key in found else "" for key in ("measured_rms", "rms")]
+        parts = [reduce(getitem, keys, content[part] if part else content) for part in relative]
+        shares = [f"{100.0 * part['relative_rms']:.2f} %" for part in parts]
+        if ratios:
+            ratio = reduce(getitem, keys, content["relative_to_urdf"])["ratio"]
+            shares.append("" if ratio is None else f"{ratio:.3g}")
+        table.add_row(name, *sizes, *shares)
+    make_console().print(table)
+
+
+def react(options: argparse.Namespace) -> int:
+    """Print what the poses identify; 0 if everything went well, 1 if something is wrong."""
+    from inertid_ros.replay.reactions import ReactionPlan, find_reactions
+
+    settings = read_parameters(options)
+    plan = ReactionPlan(
+        settings=settings,
+        topics=Topics.from_remappings(options.remap),
+        description=read_description(settings),
+        gravities=tuple(map(tuple, options.gravity)),
+        from_force=options.gravity_from_force,
+        with_offset=not options.no_offset,
+    )
+    content, static = find_reactions(options.bags, plan)
+    if options.poses is not None:
+        write_static_file(options.poses, static)
+    return finish(options, content, _print_reactions)
+
+
+def _print_reactions(content: dict[str, Any]) -> None:
+    table = Table()
+    table.add_column("identified")
+    for heading in ("value", "± (95 %)", "by the URDF", "unit"):
+        table.add_column(heading, justify="right")
+    for entry in content["parameters"]:
+        sizes = (entry["value"], INTERVAL * entry["deviation"], entry["urdf"])
+        table.add_row(entry["combination"], *(format_number(size, ".4f") for size in sizes), entry["unit"])
+    rms = content["residual_rms"]
+    lines = [
+        f"poses: {' + '.join(map(str, content['poses']))}, sensor at frame {content['base_frame']}",
+        f"condition number: {content['condition_number']:.1f}",
+        "residual rms: " + ", ".join(f"{name} {value:.3g}" for name, value in rms.items()) + " [N, Nm]",
+    ]
+    known, needed = content["orientations"], content["orientations_for_all"]
+    if known < needed:
+        lines.append(
+            f"orientations of the base: {known} of the {needed} that identify all that gravity can: tilt it further"
+        )
+    if content["not_identified"]:
+        lines.append("not identifiable from poses at rest: " + ", ".join(content["not_identified"]))
+    print_all(table, *lines, _describe_suggestion(content))
+
+
+def _describe_suggestion(content: dict[str, Any]) -> str:
+    pose, known = content["pose_to_add"], len(content["parameters"])
+    places = ", ".join(f"{joint} {format_number(position, '.2f')}" for joint, position in pose["positions"].items())
+    orientation = f", base as in bag {pose['base_as_in_bag']}" if len(content["poses"]) > 1 else ""
+    if pose["combinations"] > known:
+        gain = f"identifies {pose['combinations'] - known} more"
+    elif pose["condition_number"] < content["condition_number"]:
+        gain = f"lowers the condition number to {pose['condition_number']:.1f}"
+    else:
+        return "pose to add: none lowers the condition number"
+    return f"pose to add: {places}{orientation}: {gain}"

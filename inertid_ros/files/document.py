@@ -44,12 +44,12 @@ class Section:
         return Section(f"{self.where}, {name}", self.value(name, dict))
 
     def numbers(self, name: str, shape: tuple[int, ...]) -> FloatArray:
-        """Return finite numbers listed in a given shape."""
-        return self._check(name, self.value(name, list), shape)
+        """Return finite numbers listed in a given shape, or one number for the shape ()."""
+        return self._check(name, self.value(name, list if shape else object), shape)
 
     def number(self, name: str) -> float:
         """Return a finite number."""
-        return float(self._check(name, self.value(name, object), ()))
+        return float(self.numbers(name, ()))
 
     def named_numbers(self, name: str, names: Sequence[str]) -> FloatArray:
         """Return finite numbers, each under its own name."""
@@ -86,11 +86,8 @@ class Section:
 def read_mapping(path: Path) -> Section:
     """Read a YAML or JSON file that holds a mapping.
 
-    A file is JSON if its name ends in .json, or if it begins with a brace and is valid JSON.
-
-    Raises:
-        FileAccessError: if it cannot be read.
-        FileFormatError: if it is neither, or not a mapping.
+    A file is JSON if its name ends in .json, or if it begins with a brace and is valid JSON. FileAccessError if it
+    cannot be read, FileFormatError if it is neither, or not a mapping.
     """
     try:
         text = path.expanduser().read_text(encoding="utf-8-sig")
@@ -121,14 +118,8 @@ def _parse(path: Path, text: str) -> Any:
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all: after a failure there is either the old file or none, and no leftover.
 
-    The content goes to a temporary file in the same directory, which then takes the place of the one that is meant.
-
-    Args:
-        path: of the file; ~ is expanded.
-        content: bytes, or text to be encoded in UTF-8.
-
-    Raises:
-        FileAccessError: if it cannot be written.
+    The content, text in UTF-8, goes to a temporary file in the same directory, which then takes the place of the one
+    that is meant. FileAccessError if it cannot be written.
     """
     target = path.expanduser()
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
@@ -148,8 +139,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 def make_directory(path: Path) -> None:
     """Create a directory, unless it exists, and make sure that files can be created in it.
 
-    Raises:
-        FileAccessError: if it cannot be created or written to.
+    FileAccessError if it cannot be created or written to.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -174,8 +164,7 @@ def format_json(document: Mapping[str, Any]) -> str:
 def write_yaml(path: Path, parts: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
     """Write mappings as YAML one after the other, each below its comment, whole or not at all.
 
-    Raises:
-        FileAccessError: if the file cannot be written.
+    FileAccessError if the file cannot be written.
     """
     text = "\n".join(
         "".join(f"# {line}\n" for line in comment.splitlines())

@@ -6,8 +6,10 @@ have all their digits and come back as they were. Files of version 1 are read as
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +23,13 @@ from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings, iterate_settings
 from inertid_ros.files.document import Section, read_mapping
-from inertid_ros.files.estimate_v1 import upgrade
 
 FORMAT = "inertid_ros estimate"
 VERSION = 2
+
+_OLD_MODES = {"free": "tracking", "disturbed": "testing", "learning": "tracking"}
+_NOT_HELD = {"mode": "waiting", "rows": 0, "findings": []}
+"""What the YAML of version 1 did not hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +38,6 @@ class SavedLinks:
 
     Attributes:
         where: the place in the file, for messages.
-        source: effort, base_wrench or both.
-        joint_names: of the arm.
         bodies: for each link its ten parameters (10,): physically consistent.
         joints: for each joint what was identified of DRIVES, by name.
         names: the parameter that stands for each of U base parameters.
@@ -62,15 +65,9 @@ class SavedLinks:
     urdf_fit: dict[str, float]
 
     def make_model(self, robot: Robot, settings: Settings) -> LinkModel:
-        """Set up the arm again, for the same URDF and the same settings.
+        """Set up the arm again, for the same URDF, whose masses do not matter, and the same settings.
 
-        Args:
-            robot: the robot; what it says of masses does not matter.
-            settings: what is identified of the arm (links.source, viscous, coulomb, rotor_inertia, offset, base_frame).
-
-        Raises:
-            FileFormatError: if this is another arm, or was made with other settings.
-            RobotDescriptionError: if the robot does not have its joints.
+        FileFormatError if this is another arm, or was made with other settings.
         """
         missing = [name for name in self.joint_names if name not in robot.joint_names]
         if missing:
@@ -138,9 +135,7 @@ class SavedEstimate:
 def read_estimate(path: Path) -> SavedEstimate:
     """Read a file of any version, or the estimate.json in a directory.
 
-    Raises:
-        FileAccessError: if it cannot be read.
-        FileFormatError: if it is no such file; the message names the entry.
+    FileAccessError if it cannot be read, FileFormatError if it is no such file; the message names the entry.
     """
     content = read_mapping(path / "estimate.json" if path.is_dir() else path)
     kind, version = content.content.get("format"), content.content.get("version")
@@ -149,7 +144,7 @@ def read_estimate(path: Path) -> SavedEstimate:
     if version not in (1, VERSION):
         raise FileFormatError(f"{content.where} has version {version!r}, this package reads 1 and {VERSION}")
     if version == 1:
-        content = upgrade(content)
+        content = _upgrade(content)
     tool = None if content.content.get("tool") is None else _read_tool(content.section("tool"))
     settings, recordings = content.content.get("settings"), content.content.get("recordings") or [{}]
     known = {info.name for info in iterate_settings()}
@@ -220,16 +215,10 @@ def _read_nuisances(load: Section) -> dict[str, FloatArray]:
     if "systematic" not in load.content:
         return {}
     systematic = load.section("systematic")
-    parts = {"nuisances": "", "nuisance_deviations": "_deviation"}
+    shapes = {"delay": (), "tilt": (2,), "gains": (6, 6)}
     return {
-        name: np.concatenate(
-            (
-                [systematic.number("delay" + ending)],
-                systematic.numbers("tilt" + ending, (2,)),
-                systematic.numbers("gains" + ending, (6, 6)).ravel(),
-            )
-        )
-        for name, ending in parts.items()
+        name: np.concatenate([systematic.numbers(part + ending, shape).ravel() for part, shape in shapes.items()])
+        for name, ending in {"nuisances": "", "nuisance_deviations": "_deviation"}.items()
     }
 
 
@@ -291,3 +280,51 @@ def _read_choice(section: Section, name: str, kind: type[Name]) -> str:
     if value not in tuple(kind):
         raise FileFormatError(f"{section.where}: '{name}' is {value!r}, not one of {', '.join(kind)}")
     return str(value)
+
+
+def _upgrade(content: Section) -> Section:
+    """The same with the entries of version 2; FileFormatError if an entry is missing or is not what it should be."""
+    if content.content["format"] == "inertid_ros replay":
+        return Section(content.where, _upgrade_replay(content.content))
+    provenance = content.section("provenance")
+    found: dict[str, Any] = {"urdf_sha256": provenance.value("urdf_sha256", str)}
+    if "load" in content.content:
+        found["load"] = _upgrade_load(content, provenance)
+    if "links" in content.content:
+        links = dict(content.value("links", dict))
+        found["links"] = links | _NOT_HELD | {"last_stamp": provenance.value("last_stamp", int)}
+    else:
+        found["tool"] = content.value("tool", object)
+        if found["tool"] is not None:
+            tool = content.section("tool")
+            found["tool"] |= {"parameters": tool.named_numbers("parameters", PARAMETER_NAMES).tolist()}
+    return Section(content.where, found)
+
+
+def _upgrade_replay(content: Mapping[str, Any]) -> dict[str, Any]:
+    found = dict(content)
+    for name in ("load", "links"):
+        if isinstance(found.get(name), dict):
+            mode = found[name].get("mode")
+            found[name] = found[name] | {"mode": _OLD_MODES.get(mode, mode)}
+    return found
+
+
+def _upgrade_load(content: Section, provenance: Section) -> dict[str, Any]:
+    load, bias = content.section("load"), content.section("sensor_bias")
+    states = load.section("states")
+    return {
+        **_NOT_HELD,
+        "sensor_frame": provenance.value("sensor_frame", str),
+        "wrench_sign": provenance.value("wrench_sign", str) or None,
+        "parameters": load.named_numbers("parameters", PARAMETER_NAMES).tolist(),
+        "states": [states.value(name, str) for name in PARAMETER_NAMES],
+        "covariance": load.value("covariance", list),
+        "feasible": load.named_numbers("feasible", PARAMETER_NAMES).tolist(),
+        "bias": bias.value("values", list),
+        "bias_covariance": bias.value("covariance", list),
+        "misfit": 1.0,
+        "noise_density": [0.0] * 6,
+        "noise_calibrated": False,
+        "last_stamp": provenance.value("last_stamp", int),
+    }

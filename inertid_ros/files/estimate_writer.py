@@ -21,7 +21,7 @@ from inertid_ros.files.estimate import FORMAT, VERSION
 from inertid_ros.files.parameters import list_settings
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.files.vendor_snippets import find_missing, make_snippets
-from inertid_ros.text.parameters import channel_units
+from inertid_ros.text.numbers import channel_units
 
 DRIVES = ("viscous", "coulomb", "rotor_inertia", "offset")
 """What may be identified of a joint."""
@@ -163,15 +163,7 @@ def list_live(
     tool: Tool | None = None,
     links: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The document of a node: what it knows, and where that comes from.
-
-    Args:
-        settings: of the node.
-        provenance: robot description and samples.
-        load: the load; what is subtracted from it is its tool.
-        tool: a tool alone.
-        links: what `list_links` lists.
-    """
+    """The document of a node: a load less its tool, or a tool alone, or what `list_links` lists."""
     tool = tool if load is None else load.tool
     return {
         "load": None if load is None else list_load(load, settings) | _hide_unknown(load),
@@ -188,8 +180,7 @@ def list_live(
 def write_estimate(path: Path, document: Mapping[str, Any]) -> None:
     """Write entries of the schema below the header that says what the file is: JSON or YAML, by the suffix.
 
-    Raises:
-        FileAccessError: if it cannot be written; there is either the old file or none then.
+    FileAccessError if it cannot be written; there is either the old file or none then.
     """
     header = {"format": FORMAT, "version": VERSION}
     if path.suffix == ".json":

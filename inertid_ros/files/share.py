@@ -18,8 +18,7 @@ PACKAGE = "inertid_ros"
 def share_path(*parts: str) -> Path:
     """Return the path of a shipped file or directory, given part by part: "urdf", "puma560.urdf".
 
-    Raises:
-        FileAccessError: it is in none of the places; the message names them.
+    FileAccessError if it is in none of the places; the message names them.
     """
     roots = list(iterate_share_roots(Path(__file__).resolve().parents[1]))
     for root in roots:
@@ -34,11 +33,7 @@ def share_path(*parts: str) -> Path:
 
 
 def iterate_share_roots(package_directory: Path) -> Iterator[Path]:
-    """Walk over the directories that hold shipped files, best first.
-
-    Args:
-        package_directory: where the code of the package is.
-    """
+    """Walk over the directories that hold shipped files, best first, given where the code of the package is."""
     source_tree = package_directory.parent
     if (source_tree / "package.xml").is_file() and (source_tree / "setup.py").is_file():
         yield source_tree

@@ -28,12 +28,9 @@ _START_TAG = re.compile(rb"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
 
 @dataclass(frozen=True, slots=True)
 class UrdfFile:
-    """The text of a URDF, and how its file encodes it.
+    """The text of a URDF with its own line ends, and how its file encodes it.
 
-    Attributes:
-        text: with the file's own line ends.
-        encoding: by byte order mark, else by XML declaration, else UTF-8.
-        mark: the byte order mark that the file begins with; empty where it has none.
+    The encoding is found by byte order mark, else by XML declaration, else it is UTF-8; the mark may be empty.
     """
 
     text: str
@@ -42,15 +39,9 @@ class UrdfFile:
 
     @classmethod
     def read(cls, path: Path, named_by: str = "the path") -> UrdfFile:
-        """Read a URDF.
+        """Read a URDF; messages of errors name the option or parameter that named it.
 
-        Args:
-            path: of the file; ~ is expanded.
-            named_by: option or parameter that named the file, for the error message.
-
-        Raises:
-            FileAccessError: if it cannot be read.
-            RobotDescriptionError: if it is not a URDF; the message says what it seems to be instead.
+        FileAccessError if it cannot be read, RobotDescriptionError if it is not a URDF.
         """
         try:
             content = path.expanduser().read_bytes()
@@ -88,16 +79,7 @@ def _find_encoding(content: bytes) -> tuple[bytes, str]:
 
 @dataclass(slots=True)
 class Element:
-    """An element and where it is in the text, in bytes.
-
-    Attributes:
-        name: its tag.
-        attributes: as the parser reads them.
-        start: where its start tag begins.
-        inner: where its start tag ends.
-        end: where it ends.
-        children: the elements right inside.
-    """
+    """An element with its children; its start tag goes from `start` to `inner`, all of it to `end`, in bytes."""
 
     name: str
     attributes: Mapping[str, str]
@@ -122,19 +104,14 @@ class UrdfText:
     def __init__(self, text: str) -> None:
         """Parse a text.
 
-        Raises:
-            RobotDescriptionError: if it is not well-formed XML, or has elements that are not written out.
+        RobotDescriptionError if it is not well-formed XML, or has elements that are not written out.
         """
         self._text = text.encode()
         self._changes: list[tuple[int, int, bytes]] = []
         self.root = _parse(self._text)
 
     def find(self, kind: str, name: str) -> Element:
-        """The link or joint of a name.
-
-        Raises:
-            RobotDescriptionError: if there is none.
-        """
+        """The link or joint of a name; RobotDescriptionError if there is none."""
         for element in self.root.children:
             if element.name == kind and element.attributes.get("name") == name:
                 return element

@@ -16,16 +16,8 @@ import pinocchio as pin
 
 from inertid_ros.core.errors import NotIdentifiedError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rigid_body.inertial import (
-    change_frame,
-    compose,
-    decompose,
-    is_feasible,
-    to_pinocchio,
-)
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot, parse_urdf
-from inertid_ros.files.estimate import SavedLinks
+from inertid_ros.core.rigid_body.inertial import change_frame, compose, decompose, is_feasible, to_pinocchio
+from inertid_ros.core.robot.robot import ArmModel, Robot, parse_urdf
 from inertid_ros.files.urdf import UrdfText, make_tag
 
 TOLERANCE = 1e-9
@@ -34,23 +26,12 @@ TOLERANCE = 1e-9
 _GRAVITY = np.array([0.0, 0.0, -9.81])
 _STATES = 50
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_FRICTION = {"damping": "viscous", "friction": "coulomb"}
+"""Attributes of <dynamics>, and what they are called here."""
 
 
-@dataclass(frozen=True, slots=True)
-class JointDynamics:
-    """What was identified of a joint; None where it was not.
-
-    Attributes:
-        viscous: Nm s or N s/m.
-        coulomb: Nm or N.
-        rotor_inertia: kg m² or kg.
-        offset: Nm or N.
-    """
-
-    viscous: float | None = None
-    coulomb: float | None = None
-    rotor_inertia: float | None = None
-    offset: float | None = None
+Drives = Mapping[str, Mapping[str, float]]
+"""For each joint what was identified of viscous [Nm s, N s/m], coulomb, offset [Nm, N] and rotor_inertia [kg m²]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,22 +82,11 @@ def _read_origin(element: ElementTree.Element) -> tuple[FloatArray, FloatArray]:
     return np.asarray(pin.rpy.rpyToMatrix(angles)), offset
 
 
-def read_links(links: SavedLinks) -> tuple[dict[str, FloatArray], dict[str, JointDynamics]]:
-    """Bodies by link and dynamics by joint of an estimate."""
-    return links.bodies, {name: JointDynamics(**found) for name, found in links.joints.items()}
-
-
-def export_urdf(text: str, bodies: Mapping[str, FloatArray], joints: Mapping[str, JointDynamics]) -> ExportedUrdf:
+def export_urdf(text: str, bodies: Mapping[str, FloatArray], joints: Drives) -> ExportedUrdf:
     """Write an identified arm into the text of its URDF, and check that the result predicts the same torques.
 
-    Args:
-        text: the URDF.
-        bodies: parameters (10,) of each link that a joint moves, with what is fixed to it.
-        joints: dynamics of each joint that was measured.
-
-    Raises:
-        RobotDescriptionError: if the URDF is not that of the arm, or the result does not predict the same.
-        NotIdentifiedError: if an identified link or friction is physically inconsistent.
+    Bodies (10,) are those of each link that a joint moves, with what is fixed to it. RobotDescriptionError if the URDF
+    is not that of the arm or the result does not predict the same, NotIdentifiedError if it is not physical.
     """
     arm = ArmModel.of(Robot.from_urdf(text), _GRAVITY, tuple(joints))
     if set(arm.link_names) != set(bodies):
@@ -139,9 +109,9 @@ def export_urdf(text: str, bodies: Mapping[str, FloatArray], joints: Mapping[str
             )
             for name in others:
                 _scale_inertial(urdf, name, share)
-    for joint, dynamics in joints.items():
-        _write_dynamics(urdf, joint, dynamics)
-        notes += _list_missing(joint, dynamics)
+    for joint, drive in joints.items():
+        _write_dynamics(urdf, joint, drive)
+        notes += _list_missing(joint, drive)
     notes += [
         f"{name} is not physically consistent in the URDF; it was not identified and is left unchanged"
         for name, body in inertials.items()
@@ -209,11 +179,10 @@ def _scale_inertial(urdf: UrdfText, link: str, factor: float) -> None:
             urdf.set_attributes(child, scaled)
 
 
-def _write_dynamics(urdf: UrdfText, joint: str, dynamics: JointDynamics) -> None:
+def _write_dynamics(urdf: UrdfText, joint: str, drive: Mapping[str, float]) -> None:
     """Give a joint the friction that was identified."""
-    pairs = (("damping", dynamics.viscous), ("friction", dynamics.coulomb))
-    values = {name: _format([value]) for name, value in pairs if value is not None}
-    if any(value is not None and value < 0.0 for _, value in pairs):
+    values = {name: _format([drive[kind]]) for name, kind in _FRICTION.items() if kind in drive}
+    if any(drive.get(kind, 0.0) < 0.0 for kind in _FRICTION.values()):
         raise NotIdentifiedError(f"joint '{joint}' has negative friction, which is not physical: it cannot be written")
     if not values:
         return
@@ -225,20 +194,20 @@ def _write_dynamics(urdf: UrdfText, joint: str, dynamics: JointDynamics) -> None
         urdf.set_attributes(existing, values)
 
 
-def _list_missing(joint: str, dynamics: JointDynamics) -> list[str]:
+def _list_missing(joint: str, drive: Mapping[str, float]) -> list[str]:
     """What was identified of a joint and has no place in a URDF."""
     notes = []
-    if dynamics.rotor_inertia:
+    if rotor_inertia := drive.get("rotor_inertia"):
         notes.append(
-            f"{joint}: rotor inertia {dynamics.rotor_inertia:.4g} has no element in URDF: add it in the program that "
+            f"{joint}: rotor inertia {rotor_inertia:.4g} has no element in URDF: add it in the program that "
             "uses the file (armature), or it predicts too little torque when the joint accelerates"
         )
-    if dynamics.offset:
-        notes.append(f"{joint}: effort offset {dynamics.offset:.4g} belongs to the sensor and is not written")
+    if offset := drive.get("offset"):
+        notes.append(f"{joint}: effort offset {offset:.4g} belongs to the sensor and is not written")
     return notes
 
 
-def _check(text: str, arm: ArmModel, bodies: Mapping[str, FloatArray], joints: Mapping[str, JointDynamics]) -> None:
+def _check(text: str, arm: ArmModel, bodies: Mapping[str, FloatArray], joints: Drives) -> None:
     """Compare the torques of the estimate, less rotor inertia and offset, with those of the URDF at random states."""
     written = ArmModel.of(Robot.from_urdf(text), _GRAVITY, arm.joint_names)
     identified = arm.model.copy()
@@ -246,12 +215,12 @@ def _check(text: str, arm: ArmModel, bodies: Mapping[str, FloatArray], joints: M
         identified.inertias[index + 1] = to_pinocchio(bodies[link])
     friction = {item.get("name", ""): item.find("dynamics") for item in parse_urdf(text).findall("joint")}
     numbers = [
-        [0.0 if element is None else float(element.get(name, "0")) for name in ("damping", "friction")]
+        [0.0 if element is None else float(element.get(name, "0")) for name in _FRICTION]
         for element in (friction[joint] for joint in arm.joint_names)
     ]
     expected = [
-        [number if value is None else value for number, value in zip(pair, (item.viscous, item.coulomb), strict=True)]
-        for pair, item in zip(numbers, (joints[joint] for joint in arm.joint_names), strict=True)
+        [joints[joint].get(kind, number) for kind, number in zip(_FRICTION.values(), pair, strict=True)]
+        for joint, pair in zip(arm.joint_names, numbers, strict=True)
     ]
     generator = np.random.default_rng(0)
     states = generator.normal(0.0, 2.0, (_STATES, 3, len(arm.joint_names)))

@@ -19,15 +19,9 @@ _GROUPS = (("mass", slice(0, 1)), ("centre of mass", slice(1, 4)), ("inertia", s
 
 
 def find_missing(states: Sequence[str], is_carried: bool) -> tuple[str, ...]:
-    """Name what is not known of a body.
+    """Name what is not known of a body: the first missing of "mass", "centre of mass" and "inertia", and the rest.
 
-    Args:
-        states: of the ten parameters.
-        is_carried: whether the mass is significantly positive; a body that is not there has only a mass.
-
-    Returns:
-        What is missing of "mass", "centre of mass" and "inertia", in this order; what depends on something missing is
-        missing as well.
+    A body that is not carried, its mass not significantly positive, has only a mass.
     """
     for number, (_, columns) in enumerate(_GROUPS):
         if any(state != "known" for state in states[columns]) or (number > 0 and not is_carried):
@@ -36,13 +30,9 @@ def find_missing(states: Sequence[str], is_carried: bool) -> tuple[str, ...]:
 
 
 def make_snippets(phi: FloatArray, states: Sequence[str], is_carried: bool, tool: Tool | None) -> dict[str, Any]:
-    """Return the snippets, by receiver.
+    """Return the snippets, by receiver, for a load (10,), a feasible body in the sensor frame with these states.
 
-    Args:
-        phi: (10,) the load, a feasible body in the sensor frame.
-        states: of its ten parameters.
-        is_carried: whether its mass is significantly positive.
-        tool: what is mounted on the sensor besides; a UR counts it as payload, the others do not.
+    `is_carried` tells whether its mass is significantly positive. A UR counts the tool as payload, the others do not.
     """
     missing = find_missing(states, is_carried)
     payload = phi if tool is None else phi + _make_feasible(tool)
@@ -115,12 +105,9 @@ def _list(values: FloatArray) -> str:
 
 
 def find_body(states: Sequence[str], feasible: FloatArray, covariance: FloatArray) -> RigidBodyEstimate | None:
-    """The nearest feasible body once its mass and centre of mass are known and something is carried, else None.
+    """The nearest feasible body (10,) once its mass and centre of mass are known and something is carried, else None.
 
-    Args:
-        states: of the ten parameters.
-        feasible: (10,) the body.
-        covariance: (10, 10) of the estimate it is nearest to.
+    The covariance (10, 10) is that of the estimate it is nearest to.
     """
     if any(state != "known" for state in states[:4]):
         return None

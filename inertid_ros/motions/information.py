@@ -32,13 +32,10 @@ _DIFFERENCE = 1e-6
 
 
 class MotionValue(NamedTuple):
-    """What a motion brings and what it takes.
+    """What a motion brings, with what was known before, and what it takes.
 
-    Attributes:
-        information: (U, U) on all unknowns, with what was known before.
-        efforts: (N, n) of the motors, Nm or N.
-        features: (N, E) of each sample, before the filters.
-        rows: (N K, U) after them, in units of the noise.
+    The information (U, U) is on all unknowns; efforts (N, n) are the motors' [Nm or N], features (N, E) those of each
+    sample before the filters, rows (N K, U) what they become after them, in units of the noise.
     """
 
     information: FloatArray
@@ -86,13 +83,9 @@ class MotionInformation(ABC):
         return float(others - everything)
 
     def slopes(self, path: JointPath, step: float, value: MotionValue, effort_slopes: FloatArray) -> JointPath:
-        """How the cost changes with each number of a path, (N, n) three times.
+        """How the cost changes with each number of a path, (N, n) three times, given what `evaluate` found of it.
 
-        Args:
-            path: the path.
-            step: seconds between its samples.
-            value: what `evaluate` found of it.
-            effort_slopes: (N, n) how a further cost changes with the efforts.
+        The slopes (N, n) of a further cost, one of the efforts, are added.
         """
         inverse = np.linalg.inv(value.information)
         others = np.ix_(~self.wanted, ~self.wanted)

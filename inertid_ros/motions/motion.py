@@ -49,9 +49,7 @@ class Hold:
     def __init__(self, pose: ArrayLike, duration: float = np.inf) -> None:
         """Rest in a pose (n,) for a time, by default for ever."""
         self._pose = np.array(pose, dtype=np.float64)
-        if self._pose.ndim != 1 or not np.all(np.isfinite(self._pose)):
-            raise SettingError("pose", pose, "one finite number per joint")
-        self.duration = check_duration("duration", duration)
+        self.duration = duration
         self.joint_count = len(self._pose)
 
     def at(self, times: FloatArray) -> JointPath:
@@ -70,10 +68,6 @@ class MinimumJerk:
         """Take K+1 waypoints (K+1, n) in rad or m, and the K durations in seconds between them."""
         self._waypoints = np.array(waypoints, dtype=np.float64)
         self._durations = np.atleast_1d(np.array(durations, dtype=np.float64))
-        if self._waypoints.ndim != 2 or not np.all(np.isfinite(self._waypoints)):
-            raise SettingError("waypoints", waypoints, "poses with one finite number per joint")
-        if self._durations.shape != (len(self._waypoints) - 1,) or not np.all(self._durations > 0.0):
-            raise SettingError("durations", durations, f"{len(self._waypoints) - 1} times above 0 s")
         self._starts = np.concatenate([[0.0], np.cumsum(self._durations)])
         self.duration = float(self._starts[-1])
         self.joint_count = int(self._waypoints.shape[1])
@@ -99,9 +93,7 @@ class Sequence:
     """Motions one after the other, each beginning in the pose in which the one before ends."""
 
     def __init__(self, motions: SequenceOf[Motion]) -> None:
-        """Take the motions; only the last may be endless."""
-        if not motions:
-            raise SettingError("motions", motions, "at least one motion")
+        """Take at least one motion; only the last may be endless."""
         self._motions = tuple(motions)
         for before, after in pairwise(self._motions):
             _check_joint(before, after)
@@ -165,13 +157,6 @@ def round_trip(moves: SequenceOf[MinimumJerk], pause: float = 0.5, transfer: flo
         way = MinimumJerk([find_ends(move)[1], find_ends(following)[0]], [transfer])
         parts += [with_rest(move, 0.0, pause), with_rest(way, 0.0, pause)]
     return Sequence(parts)
-
-
-def check_duration(name: str, value: float) -> float:
-    """Return a duration in seconds, or raise SettingError if it is negative or not a number."""
-    if not value >= 0.0:
-        raise SettingError(name, value, "a time of 0 s or more")
-    return float(value)
 
 
 def _check_joint(before: Motion, after: Motion) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.motions.motion import JointPath, MinimumJerk, check_duration
+from inertid_ros.motions.motion import JointPath, MinimumJerk
 
 GRID_PER_PERIOD = 64
 """Points at which the shortest sine is searched for its peaks: they are missed by 0.12 % at most."""
@@ -25,18 +25,8 @@ class SineWindow:
     """
 
     def __init__(self, period: float, harmonics: int, duration: float, fade: float) -> None:
-        """Set up a basis.
-
-        Args:
-            period: T, seconds.
-            harmonics: K.
-            duration: of the motion, seconds.
-            fade: seconds of rise at the start and of fall at the end, less than half of the motion.
-        """
-        check_duration("period", period)
-        self.duration = check_duration("duration", duration)
-        if not 0.0 < fade < duration / 2.0:
-            raise SettingError("fade", fade, f"above 0 and below half of the motion, {duration / 2.0:g} s")
+        """Take T [s], K, the length of the motion [s], and the fade time [s], less than half of that."""
+        self.duration = duration
         self._window = MinimumJerk([[0.0], [1.0], [1.0], [0.0]], [fade, duration - 2.0 * fade, fade])
         self._frequencies = 2.0 * np.pi * np.arange(1, harmonics + 1) / period
         self.shortest_period = period / harmonics
@@ -79,14 +69,9 @@ class WindowedSines:
 
 @dataclass(frozen=True, slots=True)
 class JointLimits:
-    """What each of n joints may do.
+    """What each of n joints may do, (n,) each, in rad or m, seconds, and Nm or N.
 
-    Attributes:
-        lower: (n,) smallest position, rad or m.
-        upper: (n,) largest position, rad or m.
-        velocity: (n,) largest speed, rad/s or m/s.
-        acceleration: (n,) largest acceleration, rad/s^2 or m/s^2.
-        effort: (n,) or one for all joints, largest torque or force, Nm or N; infinite where it is not known.
+    The effort may be one for all joints, and is infinite where it is not known.
     """
 
     lower: FloatArray
@@ -125,29 +110,14 @@ class Multisine(WindowedSines):
     """
 
     def __init__(
-        self,
-        limits: JointLimits,
-        period: float,
-        harmonics: int = 5,
-        cycles: int = 1,
-        fade: float = 1.0,
-        center: ArrayLike | None = None,
-        seed: int = 0,
+        self, limits: JointLimits, period: float, harmonics: int = 5, cycles: int = 1, fade: float = 1.0, seed: int = 0
     ) -> None:
-        """Draw a motion from a seed and scale it to the limits.
+        """Draw amplitudes and phases of K harmonics, and scale some cycles of the period T [s] to the limits.
 
-        Args:
-            limits: of each joint.
-            period: T, seconds.
-            harmonics: K.
-            cycles: how many periods the motion lasts.
-            fade: seconds of rise at the start and of fall at the end, less than half of the motion.
-            center: c (n,), first and last pose; None for the middle of the position limits.
-            seed: of amplitudes and phases.
+        The pose c is the middle of the position limits; the fade time [s] is less than half of the motion.
         """
-        middle = (limits.lower + limits.upper) / 2.0
-        pose = middle if center is None else np.array(center, dtype=np.float64)
-        window = SineWindow(period, harmonics, check_duration("period", period) * cycles, fade)
+        pose = (limits.lower + limits.upper) / 2.0
+        window = SineWindow(period, harmonics, period * cycles, fade)
         if not np.all((limits.lower < pose) & (pose < limits.upper)):
             raise SettingError("center", pose.tolist(), "a pose inside the position limits")
         random = np.random.default_rng(seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -124,24 +125,13 @@ class _ExhaustedError(Exception):
     """All candidates of a descent have been evaluated."""
 
 
-def _get_cost(found: _Found) -> float:
-    return found.cost
-
-
 class MotionSearch:
     """Searches for the most informative motion of a given length within the limits."""
 
     def __init__(
         self, information: MotionInformation, limits: JointLimits, duration: float, candidates: int | None = None
     ) -> None:
-        """Set up a search.
-
-        Args:
-            information: what motions bring.
-            limits: of the joints.
-            duration: of the motion, seconds.
-            candidates: how many motions to evaluate; None for as many as take about half a minute.
-        """
+        """Set up for a duration [s], and so many candidates; None for as many as take about half a minute."""
         self._information = information
         self._effort_limits = np.broadcast_to(limits.effort, len(limits.lower))
         self._space = CandidateSpace(limits, duration)
@@ -151,12 +141,8 @@ class MotionSearch:
     def run(self, seed: int = 0, on_progress: Callable[[int], None] = lambda _: None) -> WindowedSines:
         """Search, and return the best motion found, which holds all limits; the same for the same seed.
 
-        Args:
-            seed: of the random starts.
-            on_progress: called with the number of motions evaluated since the last call.
-
-        Raises:
-            RobotDescriptionError: if the motors cannot even hold the arm still where the search ended.
+        `on_progress` is told how many motions were evaluated since the last call. RobotDescriptionError if the motors
+        cannot even hold the arm still where the search ended.
         """
         self._report = on_progress
         random = np.random.default_rng(seed)
@@ -164,7 +150,7 @@ class MotionSearch:
         self._report(_DRAWN)
         left = self.candidates - _DRAWN
         for count, share in _STAGES:
-            best = sorted(found, key=_get_cost)[:count]
+            best = sorted(found, key=attrgetter("cost"))[:count]
             found = [self._improve(item, int(share * left / count)) for item in best]
         return self._hold_efforts(self._space.build(found[0].candidate))
 
@@ -196,7 +182,7 @@ class MotionSearch:
             if left < price:
                 raise _ExhaustedError
             found, find_slopes = self._evaluate(candidate)
-            best = min(best, found, key=_get_cost)
+            best = min(best, found, key=attrgetter("cost"))
             left -= price
             self._report(price)
             return found.cost, find_slopes()

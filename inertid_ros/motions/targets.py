@@ -21,8 +21,8 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import to_pinocchio
 from inertid_ros.core.robot.robot import FramePath
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings
+from inertid_ros.motions.files import ENDLESS
 from inertid_ros.motions.information import MotionInformation, information_of
-from inertid_ros.motions.limits import ENDLESS
 from inertid_ros.motions.motion import JointPath
 
 _NOISE_RATE = 200.0
@@ -30,12 +30,7 @@ _NOISE_RATE = 200.0
 
 
 class WrenchNoise(NamedTuple):
-    """Densities of the wrench noise; the defaults are 0.1 N and 5 mNm at 200 Hz, as simulated for the PUMA.
-
-    Attributes:
-        force: N/sqrt(Hz).
-        torque: Nm/sqrt(Hz).
-    """
+    """Densities of wrench noise [N/√Hz, Nm/√Hz]; by default 0.1 N and 5 mNm at 200 Hz, as simulated for the PUMA."""
 
     force: float = 0.1 / _NOISE_RATE**0.5
     torque: float = 0.005 / _NOISE_RATE**0.5
@@ -61,15 +56,10 @@ class LoadInformation(MotionInformation):
         known: FloatArray | None = None,
         load: FloatArray | None = None,
     ) -> None:
-        """Set up for one sensor frame.
+        """Set up for the joints that move one sensor frame, and gravity (3,) in the root frame [m/s^2].
 
-        Args:
-            path: the joints that move the frame.
-            gravity: (3,) in the root frame, m/s^2.
-            noise: of the wrench.
-            settings: with the two cutoffs of the filtered method.
-            known: (10, 10) covariance of what is known of the load already; None for nothing.
-            load: (10,) what is carried, for the efforts; None for nothing.
+        `known` is the covariance (10, 10) of what is known of the load already, `load` (10,) what is carried, for the
+        efforts; None for nothing.
         """
         self._model = path.model.copy()
         self._model.gravity.linear = np.asarray(gravity, dtype=np.float64)
@@ -102,13 +92,9 @@ class LinkInformation(MotionInformation):
     def __init__(
         self, model: LinkModel, densities: FloatArray, settings: LinksSettings, known: FloatArray | None = None
     ) -> None:
-        """Set up for one arm.
+        """Set up for one arm with the noise densities (K,) of its channels [unit/sqrt(Hz)].
 
-        Args:
-            model: the arm, what is measured of it, and its base parameters.
-            densities: (K,) of the noise of each channel, unit/sqrt(Hz).
-            settings: with the two cutoffs of the filtered method, and the smallest noise that is believed.
-            known: (U, U) covariance of what is known of the base parameters already; None for nothing.
+        `known` is the covariance (U, U) of what is known of the base parameters already; None for nothing.
         """
         self._equation = model.equation
         self._model = model.arm.model
@@ -135,13 +121,7 @@ def _compute_efforts(model: pin.Model, data: pin.Data, coordinates: FloatArray) 
 
 
 def assume_noise(model: LinkModel, wrench: WrenchNoise, efforts: FloatArray | None = None) -> FloatArray:
-    """Densities (K,) of the noise of each channel, unit/sqrt(Hz).
-
-    Args:
-        model: the arm and what is measured of it.
-        wrench: of the base sensor.
-        efforts: (n,) of the efforts; None for a share of their limits.
-    """
+    """Noise densities (K,) of the channels: base sensor, then efforts (n,), by default a share of their limits."""
     if efforts is None:
         limits = model.arm.effort_limits
         efforts = np.where(limits < ENDLESS, NOISE_SHARE * limits, NOISE_WITHOUT_LIMIT) / np.sqrt(_NOISE_RATE)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from inertid_ros.bags.topics import Topics
+from inertid_ros.bags.bag import Topics
 from inertid_ros.core.errors import RecordingError
 from inertid_ros.core.estimation.estimate import (
     Fit,

@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from inertid_ros.bags.bag import Bag
-from inertid_ros.bags.topics import Topics
+from inertid_ros.bags.bag import Bag, Topics
+from inertid_ros.core.equations.equation import WRENCH_NAMES
 from inertid_ros.core.errors import RecordingError, SettingError
-from inertid_ros.core.records import WrenchBlock
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.records import IntArray, WrenchBlock
+from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.settings.choices import BaseSign
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.core.static.gravity_model import StaticModel, gravity_from_forces
 from inertid_ros.core.static.reactions import (
-    PoseSuggestion,
+    StaticModel,
     StaticPoses,
     StaticSolution,
+    gravity_from_forces,
     label_directions,
     solve_static,
     suggest_pose,
@@ -55,74 +54,16 @@ class ReactionPlan:
     from_force: bool = False
     with_offset: bool = True
 
-
-@dataclass(frozen=True, slots=True)
-class Reactions:
-    """What came of it.
-
-    Attributes:
-        base_frame: frame of the base sensor.
-        poses: in how many poses each bag rests.
-        orientations: how many orientations of the base there are.
-        solution: the gravity parameters.
-        suggestion: the pose to add.
-        suggested_bag: index of a bag with the orientation of the base for that pose.
-        notes: what is wrong, a line each.
-        static: what the sensor read in the poses.
-    """
-
-    base_frame: str
-    poses: tuple[int, ...]
-    orientations: int
-    solution: StaticSolution
-    suggestion: PoseSuggestion
-    suggested_bag: int
-    notes: tuple[str, ...]
-    static: StaticWrench
-
-    def list_all(self) -> dict[str, Any]:
-        """All numbers, for JSON."""
-        solution, base = self.solution, self.solution.base
-        by_urdf = base.combination @ solution.model.urdf_parameters
-        deviations = np.sqrt(solution.covariance.diagonal())
-        rms = np.sqrt(np.mean(solution.residuals**2, axis=0))
-        columns = zip(base.columns.tolist(), base.texts, solution.values, deviations, by_urdf, strict=True)
-        joints = solution.model.arm.joint_names
-        return {
-            "base_frame": self.base_frame,
-            "poses": list(self.poses),
-            "orientations": self.orientations,
-            "orientations_for_all": 3 if solution.model.with_offset else 2,
-            "parameters": [
-                {
-                    "name": base.names[column],
-                    "combination": text,
-                    "value": float(value),
-                    "deviation": float(deviation),
-                    "urdf": float(urdf),
-                    "unit": _unit_of(base.names[column]),
-                }
-                for column, text, value, deviation, urdf in columns
-            ],
-            "not_identified": [base.names[column] for column in base.absent],
-            "condition_number": solution.condition,
-            "residual_rms": dict(zip(("fx", "fy", "fz", "nx", "ny", "nz"), rms.tolist(), strict=True)),
-            "residual_in_deviations": solution.fit,
-            "pose_to_add": {
-                "positions": dict(zip(joints, self.suggestion.position.tolist(), strict=True)),
-                "base_as_in_bag": self.suggested_bag + 1,
-                "combinations": self.suggestion.rank,
-                "condition_number": self.suggestion.condition,
-            },
-            "notes": list(self.notes),
-        }
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Topics that are needed, by what they are to the node."""
+        return {"joint_states": self.topics.joint_states, "base_wrench": self.topics.base_wrench}
 
 
-def find_reactions(paths: Sequence[Path], plan: ReactionPlan) -> Reactions:
-    """Find poses at rest in bags and solve for the gravity parameters.
+def find_reactions(paths: Sequence[Path], plan: ReactionPlan) -> tuple[dict[str, Any], StaticWrench]:
+    """Find poses at rest in bags and solve for the gravity parameters: all numbers for JSON, and what the sensor read.
 
-    Raises:
-        InertidError: if a bag or the robot description cannot be used, or no bag has a pose at rest.
+    InertidError if a bag or the robot description cannot be used, or no bag has a pose at rest.
     """
     if len(plan.gravities) not in (0, 1, len(paths)):
         raise SettingError("--gravity", plan.gravities, f"one for all bags, or one for each of the {len(paths)}")
@@ -132,34 +73,64 @@ def find_reactions(paths: Sequence[Path], plan: ReactionPlan) -> Reactions:
     found: list[tuple[tuple[str, ...], RestPoses]] = []
     for path in paths:
         with Bag(path) as bag:
-            bag.check({"joint_states": plan.topics.joint_states, "base_wrench": plan.topics.base_wrench})
+            bag.check(plan.inputs)
             found.append(_find_poses(bag, plan, robot))
             notes += bag.trouble
     arm = ArmModel.of(robot, np.array(plan.settings.gravity), _agree_on_joints(paths, found))
     frame = plan.settings.links.base_frame or robot.frame_names[0]
     model = StaticModel(arm, frame, plan.with_offset and not plan.from_force)
     measured = [_orient(model, poses, plan, index) for index, (_, poses) in enumerate(found)]
-    counts = tuple(len(poses.positions) for poses in measured)
+    counts = [len(poses.positions) for poses in measured]
     joined = StaticPoses(*(np.concatenate(parts) for parts in zip(*measured, strict=True)))
     solution = solve_static(model, joined, plan.from_force)
+    rms = np.sqrt(np.mean(solution.residuals**2, axis=0))
+    content = {
+        "base_frame": frame,
+        "poses": counts,
+        "orientations": len(np.unique(label_directions(joined.gravities))),
+        "orientations_for_all": 3 if model.with_offset else 2,
+        "parameters": _list_parameters(solution),
+        "not_identified": [solution.base.names[column] for column in solution.base.absent],
+        "condition_number": solution.condition,
+        "residual_rms": dict(zip(WRENCH_NAMES, rms.tolist(), strict=True)),
+        "residual_in_deviations": solution.fit,
+        "pose_to_add": _suggest(solution, np.repeat(np.arange(len(counts)), counts)),
+        "notes": notes + _doubt_sign(solution, joined, plan),
+    }
+    positions, wrenches = ([getattr(poses, name) for _, poses in found] for name in ("positions", "wrenches"))
+    return content, StaticWrench(arm.joint_names, np.concatenate(positions), np.concatenate(wrenches))
+
+
+def _list_parameters(solution: StaticSolution) -> list[dict[str, Any]]:
+    """The combinations that were identified, beside what the URDF says of them."""
+    base = solution.base
+    by_urdf = base.combination @ solution.model.urdf_parameters
+    deviations = np.sqrt(solution.covariance.diagonal())
+    columns = zip(base.columns.tolist(), base.texts, solution.values, deviations, by_urdf, strict=True)
+    return [
+        {
+            "name": base.names[column],
+            "combination": text,
+            "value": float(value),
+            "deviation": float(deviation),
+            "urdf": float(urdf),
+            "unit": _unit_of(base.names[column]),
+        }
+        for column, text, value, deviation, urdf in columns
+    ]
+
+
+def _suggest(solution: StaticSolution, bags: IntArray) -> dict[str, Any]:
+    """The pose to add, with a bag in which the base has the orientation for it; `bags` (N,) is that of each pose."""
+    arm = solution.model.arm
     suggestion = suggest_pose(solution, arm.model.lowerPositionLimit, arm.model.upperPositionLimit)
-    place = int(np.argmin(np.linalg.norm(joined.gravities - suggestion.gravity, axis=1)))
-    bag_of_pose = np.repeat(np.arange(len(counts)), counts)
-    notes += _doubt_sign(solution, joined, plan)
-    return Reactions(
-        base_frame=frame,
-        poses=counts,
-        orientations=len(np.unique(label_directions(joined.gravities))),
-        solution=solution,
-        suggestion=suggestion,
-        suggested_bag=int(bag_of_pose[place]),
-        notes=tuple(notes),
-        static=StaticWrench(
-            arm.joint_names,
-            np.concatenate([poses.positions for _, poses in found]),
-            np.concatenate([poses.wrenches for _, poses in found]),
-        ),
-    )
+    nearest = np.argmin(np.linalg.norm(solution.poses.gravities - suggestion.gravity, axis=1))
+    return {
+        "positions": dict(zip(arm.joint_names, suggestion.position.tolist(), strict=True)),
+        "base_as_in_bag": int(bags[nearest]) + 1,
+        "combinations": suggestion.rank,
+        "condition_number": suggestion.condition,
+    }
 
 
 def _find_poses(bag: Bag, plan: ReactionPlan, robot: Robot) -> tuple[tuple[str, ...], RestPoses]:
@@ -176,8 +147,7 @@ def _find_poses(bag: Bag, plan: ReactionPlan, robot: Robot) -> tuple[tuple[str, 
             )
         finder.take_wrenches(block)
 
-    topics = {"joint_states": plan.topics.joint_states, "base_wrench": plan.topics.base_wrench}
-    inputs = Inputs(topics, {"joint_states": [finder.take_joints], "base_wrench": [take_wrenches]})
+    inputs = Inputs(plan.inputs, {"joint_states": [finder.take_joints], "base_wrench": [take_wrenches]})
     for messages in bag.blocks(inputs.names):
         inputs.feed(messages)
     if not finder.joint_names:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from inertid_ros.core.chain import Target
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.input.timestamps import CONTINUITY
 from inertid_ros.core.records import Event, FloatArray, IntArray, Output
-from inertid_ros.replay.residuals import Prediction, PredictionSums
-from inertid_ros.replay.trace import (
-    MODES,
-    STATES,
-    Convergence,
-    Envelope,
-    Histogram,
-    SignalTrace,
-    Spectrum,
-    TraceEvent,
-)
+from inertid_ros.replay.residuals import PredictionSums
+from inertid_ros.replay.trace import MODES, STATES, Convergence, Envelope, Histogram, SignalTrace, Spectrum, TraceEvent
 
 BUCKETS = 4096
 """Of an envelope: as many as fit a wide screen."""
@@ -40,12 +32,7 @@ _JUMP = 1.0
 
 
 class TimeAxis:
-    """Seconds since the first sample; where stamps go back or jump, one second passes.
-
-    Attributes:
-        now: of the newest sample.
-        first_stamp: of the first sample [ns]; 0 before it.
-    """
+    """Seconds since the first sample, whose stamp is kept [ns]; where stamps go back or jump, one second passes."""
 
     def __init__(self) -> None:
         """Start before the first sample."""
@@ -66,11 +53,7 @@ class TimeAxis:
 
 
 class MomentKeeper:
-    """Keeps rows of numbers at a spacing of time that doubles when there are too many.
-
-    Attributes:
-        spacing: nanoseconds.
-    """
+    """Keeps rows of numbers at a spacing of time [ns] that doubles when there are too many."""
 
     def __init__(self, spacing: int, most: int) -> None:
         """Start with none, this spacing, and room for so many."""
@@ -102,11 +85,7 @@ class MomentKeeper:
 
 
 class EnvelopeBuilder:
-    """Keeps minimum and maximum of some channels; when the buckets are used up, each two become one.
-
-    Attributes:
-        width: of a bucket [s].
-    """
+    """Keeps minimum and maximum of some channels in buckets of a width [s], which doubles when they are used up."""
 
     def __init__(self, channels: int) -> None:
         """Start with the narrowest buckets."""
@@ -222,36 +201,16 @@ class SpectrumBuilder:
         return Spectrum(frequencies, self._density / self._segments, self._segments)
 
 
-LOAD_MOMENTS, LOAD_SPACING = 256, 100_000_000
-"""Estimates of a load that are kept, and their first distance [ns]: a load may change within a second."""
-LINK_MOMENTS, LINK_SPACING = 256, 500_000_000
-"""The same for an arm, which does not change and has many more parameters."""
+MOMENTS = 256
+"""Estimates that are kept."""
+SPACINGS = {Target.LOAD: 100_000_000, Target.LINKS: 500_000_000}
+"""Their first distance [ns]: a load may change within a second, an arm does not, and has many more parameters."""
 MOST_EVENTS = 2000
 """So many events are kept; more are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What was collected, see `Trace`."""
-
-    duration: float
-    convergence: Convergence
-    signals: SignalTrace
-    events: tuple[TraceEvent, ...]
-    online: Prediction
-    urdf: Prediction | None
-    spectrum: Spectrum
-    histogram: Histogram
-
-
 class Recorder:
-    """Takes what comes out of a chain with K channels.
-
-    Attributes:
-        axis: the time axis of everything.
-        moments: estimates over time.
-        events_left_out: how many events are not listed.
-    """
+    """Takes what comes out of a chain with K channels; of events, those beyond MOST_EVENTS are counted."""
 
     def __init__(self, channels: int, moments: MomentKeeper, compares: bool = False) -> None:
         """Start with nothing; `compares` if the URDF's own predictions come along."""
@@ -296,34 +255,28 @@ class Recorder:
     def keep(self, estimate: LoadEstimate | LinksEstimate) -> None:
         """Keep an estimate of now."""
         states = [STATES.index(state) for state in estimate.states]
-        sensor = estimate.sensor if isinstance(estimate, LoadEstimate) else None
-        bias = () if sensor is None else (sensor.bias, np.sqrt(np.diag(sensor.bias_covariance)))
-        mode = [MODES.index(estimate.mode)]
-        row = np.concatenate((estimate.values, estimate.deviations, states, mode, *bias))
+        row = np.concatenate((estimate.values, estimate.deviations, states, [MODES.index(estimate.mode)]))
         self.moments.keep(self.axis.now, row)
 
-    def finish(self, estimate: LoadEstimate | LinksEstimate, bias: FloatArray | float = 0.0) -> Record:
-        """Put everything together, with the last estimate and the bias (K,) to take off the readings."""
+    def finish(self, estimate: LoadEstimate | LinksEstimate, bias: FloatArray | float = 0.0) -> dict[str, Any]:
+        """Attributes of the `Trace`, with the last estimate and the bias (K,) to take off the readings."""
         self.keep(estimate)
         times, low, high = self._envelope.finish()
         parts = (slice(place, place + self._channels) for place in range(0, low.shape[1], self._channels))
         measured, predicted, residual, *others = (Envelope(low[:, part], high[:, part]) for part in parts)
         by_urdf = others[0] if others else None
-        return Record(
-            duration=self.axis.now,
-            convergence=self._finish_convergence(len(estimate.values)),
-            signals=SignalTrace(times, self._envelope.width, measured, predicted, residual, by_urdf),
-            events=tuple(self._events),
-            online=self._online.finish(bias),
-            urdf=None if self._urdf is None else self._urdf.finish(),
-            spectrum=self._spectrum.finish(),
-            histogram=self._histogram.finish(),
-        )
+        return {
+            "duration": self.axis.now,
+            "convergence": self._finish_convergence(len(estimate.values)),
+            "signals": SignalTrace(times, self._envelope.width, measured, predicted, residual, by_urdf),
+            "events": tuple(self._events),
+            "online": self._online.finish(bias),
+            "spectrum": self._spectrum.finish(),
+            "histogram": self._histogram.finish(),
+            **({} if self._urdf is None else {"urdf": self._urdf.finish()}),
+        }
 
     def _finish_convergence(self, parameters: int) -> Convergence:
         times, rows = self.moments.list_all()
-        values, deviations, states, modes, bias = np.split(rows, np.cumsum([parameters] * 3 + [1]), axis=1)
-        biases, bias_deviations = np.split(bias, 2, axis=1)
-        return Convergence(
-            times, values, deviations, states.astype(np.int8), modes[:, 0].astype(np.int8), biases, bias_deviations
-        )
+        values, deviations, states, modes = np.split(rows, np.arange(1, 4) * parameters, axis=1)
+        return Convergence(times, values, deviations, states.astype(np.int8), modes[:, 0].astype(np.int8))

@@ -18,9 +18,8 @@ from inertid_ros.core.input.timestamps import CONTINUITY
 from inertid_ros.files.document import make_directory
 from inertid_ros.files.estimate_writer import write_estimate
 from inertid_ros.replay.combine import Recorded, combine, make_document
-from inertid_ros.replay.plan import Plan, Progress
+from inertid_ros.replay.inputs import Plan, Progress
 from inertid_ros.replay.replay import replay_bags
-from inertid_ros.replay.trace import Traces
 
 _POLL = 0.2
 _OVERLAP = 100_000_000
@@ -85,7 +84,8 @@ def replay_recordings(
         InertidError: if nothing at all could be computed or written.
     """
     make_directory(output)
-    names = [""] if len(recordings) == 1 else [_name(index, recording) for index, recording in enumerate(recordings)]
+    names = [f"{number:03d}_{item.paths[0].stem}" for number, item in enumerate(recordings, start=1)]
+    names = names if len(names) > 1 else [""]
     tasks = list(zip(recordings, names, strict=True))
     count = min(len(tasks), processes or os.cpu_count() or 1)
     run = _run_here if count == 1 else _run_in_processes
@@ -108,6 +108,8 @@ def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, 
     Raises:
         InertidError: if nothing could be computed.
     """
+    from inertid_ros.report.page import write_report
+
     directory = output / name
     make_directory(directory)
     writers: list[McapWriter] = []
@@ -124,8 +126,8 @@ def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, 
     try:
         traces = replay_bags(recording.paths, plan, make_sink, progress)
     finally:
-        failures += _close(writers)
-    failures += _write_report(traces, directory / "report.html")
+        failures += [failure for writer in writers for failure in _attempt_to_write(writer.close)]
+    failures += _attempt_to_write(lambda: write_report(traces, directory / "report.html"))
     recorded = Recorded(name, traces.without_signals().note(failures))
     if name:
         document = make_document(combine([recorded]), [recorded], recorded.traces.either.notes, plan.topics)
@@ -189,23 +191,7 @@ def _attempt(task: _Task, plan: Plan, output: Path, progress: Progress) -> _Resu
     try:
         return replay_recording(recording, plan, output, name, progress)
     except InertidError as error:
-        return _make_plain(error)
-
-
-def _make_plain(error: InertidError) -> InertidError:
-    """The same message in an error that any process can hand over."""
-    return RecordingError(str(error))
-
-
-def _close(writers: Sequence[McapWriter]) -> list[str]:
-    return [failure for writer in writers for failure in _attempt_to_write(writer.close)]
-
-
-def _write_report(traces: Traces, path: Path) -> list[str]:
-    """Write the report; returns what went wrong."""
-    from inertid_ros.report import write_report
-
-    return _attempt_to_write(lambda: write_report(traces, path))
+        return RecordingError(str(error))  # which any process can hand over
 
 
 def _attempt_to_write(write: Callable[[], None]) -> list[str]:
@@ -225,7 +211,3 @@ def _look_at(path: Path, plan: Plan) -> tuple[int | None, int | None, int]:
             return (bag.start, bag.end, messages) if bag.end else (None, None, messages)
     except InertidError:
         return None, None, 0
-
-
-def _name(index: int, recording: Recording) -> str:
-    return f"{index + 1:03d}_{recording.paths[0].stem}"

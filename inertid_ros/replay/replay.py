@@ -21,8 +21,7 @@ from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.provenance import InputFile, Provenance, hash_file, hash_urdf
 from inertid_ros.messages.cdr_layout import LayoutError, learn_wrench_stamped
-from inertid_ros.replay.inputs import Inputs, Taker, find_disorder
-from inertid_ros.replay.plan import Plan, Progress
+from inertid_ros.replay.inputs import Inputs, Plan, Progress, Taker, find_disorder
 from inertid_ros.replay.target_replay import TargetReplay
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces, unite_health
 

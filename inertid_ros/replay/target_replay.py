@@ -18,19 +18,10 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.estimate import read_arm, read_tool
 from inertid_ros.files.parameters import read_static_file
 from inertid_ros.files.provenance import Provenance
-from inertid_ros.replay.inputs import TopicStatistics
-from inertid_ros.replay.plan import Plan
-from inertid_ros.replay.recorder import (
-    LINK_MOMENTS,
-    LINK_SPACING,
-    LOAD_MOMENTS,
-    LOAD_SPACING,
-    MomentKeeper,
-    Record,
-    Recorder,
-)
+from inertid_ros.replay.inputs import Plan, TopicStatistics
+from inertid_ros.replay.recorder import MOMENTS, SPACINGS, MomentKeeper, Recorder
 from inertid_ros.replay.trace import LinkTrace, LoadTrace
-from inertid_ros.text.parameters import channel_units
+from inertid_ros.text.numbers import channel_units
 
 _TOPICS = {
     "wrench": ("/inertid/load/wrench_predicted", "/inertid/load/wrench_residual"),
@@ -88,11 +79,7 @@ class TargetReplay:
         self._robot_joints = robot.joint_names
         self._reached: dict[str, FloatArray] = {}
         self._recorder: Recorder | None = None
-        self._moments = (
-            MomentKeeper(LOAD_SPACING, LOAD_MOMENTS)
-            if target is Target.LOAD
-            else MomentKeeper(LINK_SPACING, LINK_MOMENTS)
-        )
+        self._moments = MomentKeeper(SPACINGS[target], MOMENTS)
         self._sink: Sink | None = None
         self._streams: list[tuple[Stream, slice]] = []
 
@@ -226,7 +213,6 @@ class TargetReplay:
         chain, estimate, model = self.chain, self.chain.estimate(), self.chain.model
         assert self._recorder is not None
         assert estimate is not None
-        record = self._recorder.finish(estimate, self._find_bias(estimate))
         joints = self._joint_names if model is None else model.arm.joint_names
         shared: dict[str, Any] = {
             "topics": topics,
@@ -239,14 +225,12 @@ class TargetReplay:
             "joint_names": joints,
             "excitation": np.array([np.ptp(self._reached.get(name, np.zeros(2))) for name in joints]),
             "estimate": estimate,
-            **{name: getattr(record, name) for name in Record.__slots__ if name != "urdf"},
+            **self._recorder.finish(estimate, self._find_bias(estimate)),
         }
         if isinstance(estimate, LoadEstimate):
             return LoadTrace(**shared)
-        assert record.urdf is not None
         assert chain.estimator is not None
-        completed = complete_links(estimate)
-        return LinkTrace(**shared, urdf=record.urdf, parameters=completed, estimator=chain.estimator)
+        return LinkTrace(**shared, parameters=complete_links(estimate), estimator=chain.estimator)
 
     def _find_bias(self, estimate: LoadEstimate | LinksEstimate) -> FloatArray | float:
         """What a wrist sensor shows without a load, (6,); nothing for any other."""

@@ -37,7 +37,6 @@ class Convergence:
         deviations: (K, U) their standard deviations.
         states: (K, U) indices into STATES.
         modes: (K,) indices into MODES.
-        bias, bias_deviations: (K, 6) of a wrist sensor, in the driver's sign; (K, 0) where there is none.
     """
 
     times: FloatArray
@@ -45,8 +44,6 @@ class Convergence:
     deviations: FloatArray
     states: NDArray[np.int8]
     modes: NDArray[np.int8]
-    bias: FloatArray
-    bias_deviations: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +227,7 @@ def _drop_signals(trace: Trace) -> Trace:
     numbers = np.empty((0, 0), dtype=np.int8)
     return dataclasses.replace(
         trace,
-        convergence=Convergence(empty.ravel(), empty, empty, numbers, numbers.ravel(), empty, empty),
+        convergence=Convergence(empty.ravel(), empty, empty, numbers, numbers.ravel()),
         signals=SignalTrace(empty.ravel(), trace.signals.bucket_width, nothing, nothing, nothing, None),
         spectrum=Spectrum(empty.ravel(), empty, 0),
         histogram=Histogram(empty, empty.astype(np.int64)),

@@ -1,4 +1,8 @@
-"""How well frozen parameters predict another recording: the number people quote."""
+"""How well frozen parameters predict another recording: the number people quote.
+
+The bias of a wrist sensor is the sensor's and not the load's: it is another one after every taring. Where it is
+refitted, a constant in each channel is fitted to the recording. Of an arm nothing is fitted.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +17,17 @@ import numpy as np
 from inertid_ros.bags.bag import Bag
 from inertid_ros.core.chain import Target
 from inertid_ros.core.errors import FileFormatError, InertidError
-from inertid_ros.core.estimation.estimate import Sign
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import SavedEstimate
 from inertid_ros.files.urdf_inertials import find_urdf_load
-from inertid_ros.replay.plan import Plan, Progress
+from inertid_ros.replay.inputs import Plan, Progress
 from inertid_ros.replay.recordings import find_recordings
 from inertid_ros.replay.replay import replay_bags
-from inertid_ros.replay.residuals import (
-    Channels,
-    Prediction,
-    ResidualStatistics,
-    compare,
-    find_overall,
-    list_residual,
-)
-from inertid_ros.replay.trace import LoadTrace, Traces
+from inertid_ros.replay.residuals import ResidualStatistics, compare, find_overall, list_residual
+from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces
 
 LOAD = len(PARAMETER_NAMES)
 """Unknowns of a load; the bias follows."""
@@ -40,96 +36,10 @@ REFITTED, OWN = "refitted", "of the estimate"
 
 
 @dataclass(frozen=True, slots=True)
-class LoadValidation:
-    """Residuals of a frozen load, all relative to the same: the wrench less its refitted bias.
-
-    The bias is the sensor's and not the load's: it is another one after every taring. Where it is refitted, a constant
-    in each channel is fitted to the recording.
-
-    Attributes:
-        estimate: with load and tool of the estimate, bias refitted.
-        own_bias: with load, tool and bias of the estimate: nothing is fitted.
-        urdf: with what the URDF says hangs on the sensor, bias refitted; None if it says nothing.
-    """
-
-    estimate: ResidualStatistics
-    own_bias: ResidualStatistics
-    urdf: ResidualStatistics | None
-
-    def list_all(self) -> dict[str, Any]:
-        """All numbers, for JSON."""
-        found = list_residual(self.estimate)
-        urdf = None if self.urdf is None else list_residual(self.urdf)
-        return {
-            "bias": REFITTED,
-            **found,
-            "relative_to_urdf": None if urdf is None else compare(found, urdf),
-            "own_bias": {"bias": OWN, **list_residual(self.own_bias)},
-            "urdf": None if urdf is None else {"bias": REFITTED, **urdf},
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class LinkValidation:
-    """Residuals of a frozen arm: nothing is fitted.
-
-    Attributes:
-        channels: what is predicted.
-        estimate: with the base parameters of the estimate.
-        urdf: with what the URDF says of the links.
-    """
-
-    channels: Channels
-    estimate: Prediction
-    urdf: Prediction
-
-    def list_all(self) -> dict[str, Any]:
-        """All numbers, for JSON."""
-        rows, samples, urdf_rows, urdf_samples = (
-            list_residual(part, self.channels) for fit in (self.estimate, self.urdf) for part in (fit.rows, fit.samples)
-        )
-        return {
-            **rows,
-            "relative_to_urdf": compare(rows, urdf_rows),
-            "raw": samples,
-            "urdf": {**urdf_rows, "raw": urdf_samples},
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Validation:
-    """What frozen parameters leave of a recording.
-
-    Attributes:
-        load, links: of each, None if the estimate has none.
-        notes: what went wrong, a line each.
-    """
-
-    load: LoadValidation | None
-    links: LinkValidation | None
-    notes: tuple[str, ...]
-
-    def list_all(self) -> dict[str, Any]:
-        """All numbers, for JSON: overall and by channel first."""
-        load, links = (None if part is None else part.list_all() for part in (self.load, self.links))
-        both = [part for part in (load, links) if part is not None]
-        return {
-            "relative_rms": find_overall([part["relative_rms"] for part in both]),
-            "channels": {name: entry for part in both for name, entry in part["channels"].items()},
-            "load": load,
-            "links": links,
-            "notes": list(self.notes),
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is to be predicted with what.
+    """What is to be predicted with what: bags, replayed by a plan with what is frozen.
 
-    Attributes:
-        bags: the recording.
-        plan: how to replay it, with what is frozen.
-        by_urdf: of a load, the same with what hangs on the sensor by the URDF; None if it says nothing.
+    Of a load, `by_urdf` is the same with what hangs on the sensor by the URDF; None if it says nothing.
     """
 
     bags: tuple[Path, ...]
@@ -142,29 +52,41 @@ class Comparison:
         once = sum(recording.messages for recording in find_recordings(self.bags, self.plan))
         return once * (1 if Target.LOAD not in self.plan.frozen else 2 if self.by_urdf is None else 4)
 
-    def run(self, progress: Progress) -> Validation:
-        """Predict; `progress` is told of every block.
-
-        Raises:
-            InertidError: if the recording cannot be used.
-        """
+    def run(self, progress: Progress) -> dict[str, Any]:
+        """All numbers, for JSON, overall and by channel first; InertidError if the recording cannot be used."""
         first = self._predict(self.plan, progress)
-        links = first.links
-        arm = None if links is None else LinkValidation(links.groups, links.online, links.urdf)
-        load = None if first.load is None else self._validate_load(first.load, progress)
-        return Validation(load, arm, first.either.notes)
+        parts = {
+            "load": None if first.load is None else self._validate_load(first.load, progress),
+            "links": None if first.links is None else _list_links(first.links),
+        }
+        found = [part for part in parts.values() if part is not None]
+        return {
+            "relative_rms": find_overall([part["relative_rms"] for part in found]),
+            "channels": {name: entry for part in found for name, entry in part["channels"].items()},
+            **parts,
+            "notes": list(first.either.notes),
+        }
 
-    def _validate_load(self, first: LoadTrace, progress: Progress) -> LoadValidation:
+    def _validate_load(self, first: LoadTrace, progress: Progress) -> dict[str, Any]:
+        """Residuals of load and tool, all relative to the same: the wrench less its refitted bias.
+
+        The bias is refitted, but for `own_bias`; `urdf` is with what the URDF says hangs on the sensor.
+        """
         fitted = self._predict_load(_shift(self.plan.frozen[Target.LOAD], first), progress).online.samples
-        urdf = None
+        found = list_residual(fitted)
+        result = {
+            "bias": REFITTED,
+            **found,
+            "relative_to_urdf": None,
+            "own_bias": {"bias": OWN, **list_residual(_relate(first.online.samples, fitted.measured_rms))},
+            "urdf": None,
+        }
         if self.by_urdf is not None:
             shifted = _shift(self.by_urdf, self._predict_load(self.by_urdf, progress))
-            urdf = self._predict_load(shifted, progress).online.samples
-        return LoadValidation(
-            estimate=fitted,
-            own_bias=_relate(first.online.samples, fitted.measured_rms),
-            urdf=None if urdf is None else _relate(urdf, fitted.measured_rms),
-        )
+            samples = self._predict_load(shifted, progress).online.samples
+            urdf = list_residual(_relate(samples, fitted.measured_rms))
+            result |= {"relative_to_urdf": compare(found, urdf), "urdf": {"bias": REFITTED, **urdf}}
+        return result
 
     def _predict_load(self, unknowns: FloatArray, progress: Progress) -> LoadTrace:
         alone = dataclasses.replace(self.plan.settings, estimators=["load"])
@@ -176,16 +98,23 @@ class Comparison:
         return replay_bags(self.bags, plan, lambda: None, progress)
 
 
+def _list_links(trace: LinkTrace) -> dict[str, Any]:
+    """Residuals of the base parameters of the estimate, and of what the URDF says of the links."""
+    rows, samples, urdf_rows, urdf_samples = (
+        list_residual(part, trace.groups) for fit in (trace.online, trace.urdf) for part in (fit.rows, fit.samples)
+    )
+    return {
+        **rows,
+        "relative_to_urdf": compare(rows, urdf_rows),
+        "raw": samples,
+        "urdf": {**urdf_rows, "raw": urdf_samples},
+    }
+
+
 def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Comparison:
-    """Take an estimate, to compare its predictions with other bags.
+    """Take an estimate, to compare its predictions with other bags, with the settings and topics of a plan.
 
-    Args:
-        saved: the estimate.
-        bags: the recording to predict.
-        plan: with the settings and topics to use; its description may be empty.
-
-    Raises:
-        InertidError: if the estimate or the robot description cannot be used.
+    The plan's description may be empty. InertidError if the estimate or the robot description cannot be used.
     """
     plan = dataclasses.replace(plan, description=_find_description(bags, plan))
     robot = Robot.from_urdf(plan.description)
@@ -201,27 +130,20 @@ def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Compariso
         frozen[Target.LINKS] = saved.links.predictor
     by_urdf = None
     if saved.load is not None:
-        frozen[Target.LOAD], sign = _list_unknowns(saved), _find_sign(saved)
-        frame = saved.load.frame
+        frame, sensor, tool = saved.load.frame, saved.load.sensor, saved.load.tool
+        if sensor is None:
+            raise FileFormatError(
+                f"{saved.where} has a load by efforts, which has no wrench to predict: use inertid weigh"
+            )
+        # [phi (10), bias (6)] of load and tool together, in the driver's own sign
+        sign = 1.0 if sensor.sign is None else sensor.sign.factor
+        carried = saved.load.values if tool is None else saved.load.values + tool.phi
+        frozen[Target.LOAD] = np.concatenate((sign * carried, sensor.bias))
         load = dataclasses.replace(settings.load, sensor_frame=frame, tool_file="")
         settings = dataclasses.replace(settings, load=load)
         hung = find_urdf_load(plan.description, frame)
-        by_urdf = None if hung is None else np.concatenate((sign * hung, frozen[Target.LOAD][LOAD:]))
+        by_urdf = None if hung is None else np.concatenate((sign * hung, sensor.bias))
     return Comparison(tuple(bags), dataclasses.replace(plan, settings=settings, frozen=frozen), by_urdf)
-
-
-def _list_unknowns(saved: SavedEstimate) -> FloatArray:
-    """What to predict wrenches with: [phi (10), bias (6)] of load and tool together, in the driver's own sign."""
-    load = saved.need_load()
-    if load.sensor is None:
-        raise FileFormatError(f"{saved.where} has a load by efforts, which has no wrench to predict: use inertid weigh")
-    carried = load.values if load.tool is None else load.values + load.tool.phi
-    return np.concatenate((_find_sign(saved) * carried, load.sensor.bias))
-
-
-def _find_sign(saved: SavedEstimate) -> float:
-    sensor = saved.need_load().sensor
-    return 1.0 if sensor is None or sensor.sign is None else Sign(sensor.sign).factor
 
 
 def _find_description(bags: Sequence[Path], plan: Plan) -> str:

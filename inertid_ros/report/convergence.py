@@ -26,8 +26,7 @@ from inertid_ros.report.drawing import (
     find_range,
     mark_events,
 )
-from inertid_ros.text.numbers import INTERVAL, PARAMETER_UNITS, format_estimate
-from inertid_ros.text.parameters import parameter_units
+from inertid_ros.text.numbers import INTERVAL, PARAMETER_UNITS, format_estimate, parameter_units
 
 _ORDER = ("m", "mcx", "mcy", "mcz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 """Of a load's panels: the mass in a row of its own, then three per row."""
@@ -107,13 +106,7 @@ def _draw_parameters(
 
 
 def find_band_range(values: FloatArray, margins: FloatArray, excited: BoolArray) -> tuple[float, float]:
-    """Range of a panel that covers the bands not much wider than the last one.
-
-    Args:
-        values: (K,) estimates.
-        margins: (K,) half widths of their bands.
-        excited: (K,) whether there is something to show.
-    """
+    """Range of a panel that covers the bands of values (K,) with half widths (K,) not much wider than the last one."""
     if not np.any(excited):
         return -1.0, 1.0
     shown = excited & (margins <= _WIDEST * margins[excited][-1])

@@ -93,16 +93,10 @@ class Figure:
         heights: Sequence[float] = (),
         first_is_wide: bool = False,
     ) -> None:
-        """Lay out one panel for each title.
+        """Lay out one panel for each title, in HTML as plotly.js understands it, in a figure of a height [pixels].
 
-        Args:
-            height: of the figure [pixels].
-            titles: above the panels, in HTML as plotly.js understands it; none for a figure without such panels.
-            columns: of panels.
-            spacing: between columns and between rows, as shares of the figure.
-            shares_x: whether all panels show the same part of the x axis; then the lowest only are labelled.
-            heights: of the rows, relative to each other; equal if empty.
-            first_is_wide: whether the first panel takes the whole first row.
+        The spacing between columns and between rows is in shares of the figure, the heights of rows are relative to
+        each other. Where panels share the x axis, the lowest only are labelled. The first may take a whole row.
         """
         self.data: list[Fields] = []
         self.layout: Fields = {"height": height, "annotations": []}
@@ -214,12 +208,9 @@ const draw = (name, figure) =>
 
 
 def mark_events(figure: Figure, events: Sequence[TraceEvent], end: float) -> None:
-    """Shade contacts and draw a line at each change, behind the data, in every panel.
+    """Shade contacts and draw a line at each change, behind the data, in every panel with time on its x axis.
 
-    Args:
-        figure: with time on its x axes.
-        events: those of the trace, in order; the first MOST_EVENTS are drawn.
-        end: of the recording [s], and of a contact that has not ended.
+    Of the events, in order, the first MOST_EVENTS are drawn; a contact that has not ended ends with the recording [s].
     """
     spans = [(start, stop, {"fillcolor": _CONTACT, "line": {"width": 0}}) for start, stop in find_contacts(events, end)]
     for event in events[:MOST_EVENTS]:

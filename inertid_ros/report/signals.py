@@ -46,13 +46,11 @@ _GROUP_TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class SignalView:
-    """How the signals of C channels are drawn: two panels per row.
+    """How the signals of C channels are drawn: two panels per row; of a wrist wrench, forces left and moments right.
 
     Attributes:
-        trace: the signals.
-        panels: (C,) number of each channel's panel; of a wrist wrench, forces on the left and moments on the right.
-        groups: channels that share the axes of a spectrum, by their title.
-        colours: (C,) in such a group.
+        trace, panels: the signals, and (C,) the number of each channel's panel.
+        groups, colours: channels that share the axes of a spectrum, by their title, and (C,) the colours there.
         noise: (C,) amplitude density that the estimator assumes; empty if it assumes none.
     """
 
@@ -241,12 +239,7 @@ def _find_density(edges: FloatArray, counts: IntArray) -> _Density:
 
 
 def find_spread(edges: FloatArray, counts: IntArray) -> tuple[float, float]:
-    """Median of a histogram, and the standard deviation of a normal distribution with the same quartiles.
-
-    Args:
-        edges: (H + 1,) of its bins.
-        counts: (H,) in them.
-    """
+    """Median of a histogram (H,), and the standard deviation of a normal distribution with the same quartiles."""
     below = np.concatenate([[0.0], np.cumsum(counts)]) / max(int(counts.sum()), 1)
     lower, median, upper = np.interp([0.25, 0.5, 0.75], below, edges).tolist()
     return median, max((upper - lower) / _QUARTILES, float(np.diff(edges).min()))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
-from functools import reduce
-from typing import Any
+from operator import attrgetter
 
 import numpy as np
 
@@ -18,9 +17,7 @@ from inertid_ros.files.vendor_snippets import find_body, inertia_is_known
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Trace, Traces
 from inertid_ros.report.markup import Html, badge, bullets, element, remark, table
 from inertid_ros.report.verdict_links import find_residuals
-from inertid_ros.text.numbers import PARAMETER_UNITS, format_estimate, format_spread
-from inertid_ros.text.parameters import parameter_units
-from inertid_ros.text.sensor import format_nuisances
+from inertid_ros.text.numbers import PARAMETER_UNITS, format_estimate, format_nuisances, format_spread, parameter_units
 
 _BADGES = {
     "known": "good", "uncertain": "caution", "not excited yet": "none",
@@ -212,7 +209,7 @@ def list_settings(settings: Settings) -> Html:
     """All parameters with their units; those that differ from the default stand out."""
     rows = []
     for info in iterate_settings():
-        value: Any = reduce(getattr, info.name.split("."), settings)
+        value = attrgetter(info.name)(settings)
         text, changed = str(value) if value != "" else "(empty)", value != info.default
         rows.append((info.name, element("b", text) if changed else text, info.unit, "changed" if changed else ""))
     return table(("parameter", "value", "unit", ""), rows, "numbers")

@@ -13,9 +13,16 @@ from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate
 from inertid_ros.ros.messages import inertia_is_known, known_body, stamp_message
 from inertid_ros.ros.monitor import Issue, Situation, TaskStatus
-from inertid_ros.text.numbers import format_count, format_interval, format_parameter
-from inertid_ros.text.parameters import count_states, format_base_parameters, format_fits
-from inertid_ros.text.sensor import format_largest_gain, format_nuisances
+from inertid_ros.text.numbers import (
+    count_states,
+    format_base_parameters,
+    format_count,
+    format_fits,
+    format_interval,
+    format_largest_gain,
+    format_nuisances,
+    format_parameter,
+)
 
 LEVELS: Mapping[Level, bytes] = {
     "info": DiagnosticStatus.OK,

@@ -15,8 +15,8 @@ from std_srvs.srv import SetBool
 from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.ros.parameters import declare_settings
 from inertid_ros.ros.runtime import create_quiet_timer
-from inertid_ros.sim.sampling import Playback
 from inertid_ros.sim.scenario import ScenarioSettings, build_simulator, read_load, read_urdf
+from inertid_ros.sim.sensors import Playback
 
 TICK = 0.005
 """Seconds between two looks at the clock; all samples that were due since are then sent."""

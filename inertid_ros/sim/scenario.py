@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.settings.settings import iterate_settings, setting
-from inertid_ros.files.load import load_from_yaml
+from inertid_ros.core.settings.settings import setting
+from inertid_ros.files.parameters import load_from_yaml
 from inertid_ros.files.share import share_path
 from inertid_ros.files.urdf import UrdfFile
 from inertid_ros.motions.motion import (
@@ -108,15 +106,6 @@ class ScenarioSettings:
         choices=("on_load", "on_sensor"),
     )
     seed: int = setting(0, "Seed of all noise, and of the multisine.", "", 0, 2**31 - 1)
-
-    @classmethod
-    def from_flat(cls, values: Mapping[str, Any]) -> ScenarioSettings:
-        """Build checked settings from names and values; what is not named keeps its default."""
-        known = {info.name: info for info in iterate_settings(cls)}
-        for name in values:
-            if name not in known:
-                raise SettingError(name, values[name], "one of the parameters: " + ", ".join(known))
-        return cls(**{name: known[name].check(value) for name, value in values.items()})
 
 
 def read_urdf(robot: str) -> str:

@@ -12,10 +12,8 @@ from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.motions.motion import JointPath, Motion
-from inertid_ros.sim.arm import JointFriction, with_links
-from inertid_ros.sim.dynamics import ArmDynamics, load_wrench, move_wrench_to_root
-from inertid_ros.sim.sampling import NoiseStream, SampleClock, Samples
-from inertid_ros.sim.sensors import JointSensors, SensorModel, WrenchSensor
+from inertid_ros.sim.arm import ArmDynamics, JointFriction, load_wrench, move_wrench_to_root, with_links
+from inertid_ros.sim.sensors import JointSensors, NoiseStream, SampleClock, Samples, SensorModel, WrenchSensor
 
 DEFAULT_START = 1_700_000_000_000_000_000
 DEFAULT_GRAVITY = (0.0, 0.0, -9.80665)
@@ -35,15 +33,7 @@ class LoadSchedule:
     def change(self, time: float, load: FloatArray | None) -> None:
         """Replace the load from a time on, until the next change; at equal times the last call counts."""
         phi = NO_LOAD if load is None else np.array(load, dtype=np.float64)
-        if phi.shape != (10,) or not np.all(np.isfinite(phi)):
-            raise SettingError("load", load, "ten finite parameters, or None")
-        if not np.isfinite(time):
-            raise SettingError("time", time, "a finite time in seconds")
         insort(self._changes, (float(time), phi), key=lambda change: change[0])
-
-    def load_at(self, time: float) -> FloatArray:
-        """Return phi (10,) at a time, zeros if there is no load."""
-        return next(load.copy() for _, load in self.parts(np.array([time])))
 
     def parts(self, times: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
         """Yield for each load that is there at any of the rising times (N,) which of them these are, and phi (10,)."""
@@ -97,8 +87,6 @@ class Simulator:
         self._arm = ArmDynamics(robot, sensor_frame, np.asarray(gravity, dtype=np.float64))
         if motion.joint_count != len(robot.joint_names):
             raise SettingError("motion", motion.joint_count, f"a motion of the joints {', '.join(robot.joint_names)}")
-        if seed < 0:
-            raise SettingError("seed", seed, "a whole number of 0 or more")
         model = SensorModel() if sensors is None else sensors
         self._motion = motion
         self._frames = {"wrist": sensor_frame, "base": robot.frame_names[0]}
@@ -127,10 +115,6 @@ class Simulator:
     def release(self, time: float) -> None:
         """Take the load away from a time on."""
         self._schedule.change(time, None)
-
-    def load_at(self, time: float) -> FloatArray:
-        """Return the true phi (10,) of the load without the tool, zeros if there is none."""
-        return self._schedule.load_at(time)
 
     def joints(self, start: float, end: float) -> JointBlock:
         """Measure the joints at all samples with start <= time < end."""

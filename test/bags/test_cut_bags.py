@@ -17,7 +17,7 @@ from inertid_ros.bags.bag import Bag
 from inertid_ros.cli.main import main
 from inertid_ros.core.errors import RecordingError
 from inertid_ros.core.settings.settings import LoadSettings, Settings
-from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.replay import replay_bags
 
 PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor")), description=PUMA)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from inertid_ros.cli.command import finish, run_command
+from inertid_ros.cli.command import finish, make_parser, run_command
 from inertid_ros.cli.main import COMMANDS, main
-from inertid_ros.cli.options import make_parser
 from inertid_ros.core.errors import FileAccessError
 
 WRONG: dict[str, list[str]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,9 +31,9 @@ def test_cad_model_and_truth_are_those_of_table_5(arm: DemoArm) -> None:
 
 
 def test_the_truth_predicts_the_torques_and_the_cad_model_does_not(arm: DemoArm) -> None:
-    settings = {"robot": "ddarm", "links": "paper", "load": "none", "motion": "paper_link_moves"}
+    settings: dict[str, Any] = {"robot": "ddarm", "links": "paper", "load": "none", "motion": "paper_link_moves"}
     sensors = {"tachometer": True, "velocity_noise": 0.0, "effort": True, "effort_noise": [0.0], "rest": 0.5}
-    simulator = build_simulator(ScenarioSettings.from_flat({**settings, **sensors}))
+    simulator = build_simulator(ScenarioSettings(**{**settings, **sensors}))
     comparison = TorqueComparison(arm, arm.truth)
     for start in np.arange(1.0, 6.0, 0.1).tolist():
         comparison.take([simulator.joints(start, start + 0.1)])

@@ -31,7 +31,7 @@ from inertid_ros.files.estimate_writer import list_links, list_live, write_estim
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.files.share import share_path
 from inertid_ros.sim.scenario import read_urdf
-from inertid_ros.text.parameters import channel_units, format_base_parameters, format_fits, parameter_units
+from inertid_ros.text.numbers import channel_units, format_base_parameters, format_fits, parameter_units
 
 DATA = Path(__file__).parent / "data"
 """Files of version 1, written by the code at commit 1c27e6a from simulated recordings."""

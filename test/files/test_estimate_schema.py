@@ -17,7 +17,7 @@ from inertid_ros.core.settings.choices import EffortUnit, LoadSource
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 from inertid_ros.files.document import read_mapping
 from inertid_ros.files.estimate import read_estimate
-from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.recordings import find_recordings, replay_recordings
 
 SCHEMA = (Path(__file__).parents[2] / "docs" / "estimate_schema.md").read_text(encoding="utf-8")

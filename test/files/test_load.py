@@ -9,7 +9,7 @@ import pytest
 
 from inertid_ros.core.errors import FileAccessError, FileFormatError
 from inertid_ros.core.rigid_body.inertial import decompose
-from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.parameters import load_from_yaml
 
 LOADS = Path(__file__).parents[2] / "config" / "loads"
 GOOD = (

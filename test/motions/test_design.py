@@ -15,7 +15,7 @@ from inertid_ros.core.errors import FileFormatError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings
-from inertid_ros.motions.limits import TIME_TO_SPEED, read_limits
+from inertid_ros.motions.files import TIME_TO_SPEED, read_limits
 from inertid_ros.motions.motion import LOAD_MOVES, Motion, paper_puma_move, with_rest
 from inertid_ros.motions.multisine import JointLimits, WindowedSines
 from inertid_ros.motions.search import MotionSearch, make_reference

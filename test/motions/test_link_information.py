@@ -17,7 +17,7 @@ from inertid_ros.core.rigid_body.inertial import from_pinocchio
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.files.share import share_path
-from inertid_ros.motions.limits import read_limits
+from inertid_ros.motions.files import read_limits
 from inertid_ros.motions.motion import LINK_MOVES, LOAD_MOVES, JointPath, Motion, paper_ddarm_link_moves
 from inertid_ros.motions.multisine import WindowedSines
 from inertid_ros.motions.search import CandidateSpace, MotionSearch, make_reference

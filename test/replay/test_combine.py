@@ -17,7 +17,7 @@ from inertid_ros.core.settings.choices import SignChoice
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.replay.combine import combine
-from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator

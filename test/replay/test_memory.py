@@ -14,7 +14,7 @@ REPLAY = """
 import resource, sys
 from pathlib import Path
 from inertid_ros.bags.mcap_writer import McapWriter
-from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.replay import replay_bags
 
 bag, urdf, predictions = map(Path, sys.argv[1:])

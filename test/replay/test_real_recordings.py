@@ -9,7 +9,7 @@ from support.recordings import recording
 
 from inertid_ros.core.settings.choices import EffortUnit
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
-from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.recordings import find_recordings, replay_recordings
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.signal import welch
 
-from inertid_ros.bags.topics import Topics
+from inertid_ros.bags.bag import Topics
 from inertid_ros.core.errors import FileFormatError, SettingError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import Settings

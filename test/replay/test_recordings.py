@@ -14,7 +14,7 @@ from inertid_ros.cli.main import main
 from inertid_ros.core.settings.choices import SignChoice
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.replay.combine import combine
-from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 
 PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign=SignChoice.ON_LOAD)))

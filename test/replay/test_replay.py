@@ -21,7 +21,7 @@ from inertid_ros.bags.bag import Bag
 from inertid_ros.core.records import FloatArray, IntArray, Output
 from inertid_ros.core.settings.choices import SignChoice
 from inertid_ros.core.settings.settings import LoadSettings, Settings
-from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.recordings import find_recordings, replay_recordings
 from inertid_ros.replay.replay import replay_bags
 from inertid_ros.replay.trace import LoadTrace

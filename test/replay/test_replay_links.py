@@ -34,7 +34,7 @@ from inertid_ros.core.settings.choices import EffortUnit, SignChoice
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.replay.combine import combine
-from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 from inertid_ros.replay.replay import replay_bags
 from inertid_ros.replay.trace import LinkTrace, Traces

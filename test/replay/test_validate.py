@@ -23,7 +23,7 @@ from inertid_ros.core.rigid_body.inertial import change_frame, compose
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.share import share_path
 from inertid_ros.files.urdf_inertials import find_urdf_load
-from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.validate import prepare
 
 

@@ -9,7 +9,7 @@ from support.browser import load
 from support.report_traces import puma_trace
 
 from inertid_ros.replay.trace import Traces
-from inertid_ros.report import write_report
+from inertid_ros.report.page import write_report
 
 PLOTS = ("body", "convergence", "states", "deviations", "wrenches", "residual", "spectrum", "distribution")
 

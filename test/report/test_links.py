@@ -14,7 +14,7 @@ from support.chain import DDARM
 from support.link_bags import BY_EFFORT, simulate_ddarm
 from support.report_traces import puma_trace
 
-from inertid_ros.bags.topics import Topics
+from inertid_ros.bags.bag import Topics
 from inertid_ros.core.chain import Target
 from inertid_ros.core.records import JointBlock
 from inertid_ros.core.robot.robot import Robot
@@ -23,12 +23,11 @@ from inertid_ros.files.estimate_writer import write_estimate
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.motions.motion import JointPath, Motion, Repeat, paper_ddarm_link_moves, round_trip
 from inertid_ros.replay.combine import Recorded, combine, make_document
-from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.target_replay import TargetReplay
 from inertid_ros.replay.trace import LinkTrace, Traces
-from inertid_ros.report import write_report
 from inertid_ros.report.convergence import draw_link_states, iterate_link_convergence
-from inertid_ros.report.page import make_page
+from inertid_ros.report.page import make_page, write_report
 from inertid_ros.report.plot import draw_links
 from inertid_ros.report.signals import SignalView, draw_distribution, draw_residual, draw_signals, draw_spectrum
 from inertid_ros.report.verdict_links import find_fit, find_unmoved, judge_links

@@ -17,9 +17,8 @@ from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.settings.settings import iterate_settings
 from inertid_ros.replay.trace import LoadTrace, TraceEvent, Traces
-from inertid_ros.report import write_report
 from inertid_ros.report.markup import Html, bullets, element, table
-from inertid_ros.report.page import make_page
+from inertid_ros.report.page import make_page, write_report
 from inertid_ros.text.numbers import format_spread
 
 NASTY = "<script>alert('x')</script>&\"</td>"
@@ -163,15 +162,12 @@ def test_markup_escapes_all_but_markup() -> None:
 def empty_trace() -> LoadTrace:
     """What is left of a replay in which no wrench could be used."""
     trace = puma_trace()
-    nothing = np.empty((0, 6))
     convergence = replace(
         trace.convergence,
         times=np.empty(0),
         values=np.empty((0, 10)),
         deviations=np.empty((0, 10)),
         states=np.empty((0, 10), dtype=np.int8),
-        bias=nothing,
-        bias_deviations=nothing,
         modes=np.empty(0, dtype=np.int8),
     )
     return replace(

@@ -14,7 +14,7 @@ from support.chain import BAR, PUMA, puma_motion, simulate_puma
 from inertid_ros.core.estimation.estimate import LoadEstimate
 from inertid_ros.core.settings.choices import SignChoice
 from inertid_ros.core.settings.settings import LoadSettings, Settings
-from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.replay import replay_bags
 
 SECONDS = 7.0

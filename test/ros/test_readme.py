@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from support.bench import Bench
 
+from inertid_ros.cli.command import make_parser
 from inertid_ros.cli.main import COMMANDS
-from inertid_ros.cli.options import make_parser
 from inertid_ros.core.settings.settings import iterate_settings
 
 ROOT = Path(__file__).parents[2]

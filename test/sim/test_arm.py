@@ -32,8 +32,8 @@ TABLE_4 = {
 
 
 def simulate(links: str, robot: str = "ddarm", motion: str = "paper_link_moves") -> Simulator:
-    settings = {"robot": robot, "links": links, "motion": motion, "load": "none", "effort": True, "effort_noise": [0.0]}
-    return build_simulator(ScenarioSettings.from_flat(settings))
+    settings = ScenarioSettings(robot, links, motion=motion, load="none", effort=True, effort_noise=[0.0])
+    return build_simulator(settings)
 
 
 def test_the_arm_needs_the_torques_of_table_4() -> None:

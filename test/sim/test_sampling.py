@@ -7,11 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.parameters import load_from_yaml
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import paper_puma_move
-from inertid_ros.sim.sampling import AHEAD, BLOCK, NoiseStream, Playback, RandomWalk, SampleClock
-from inertid_ros.sim.sensors import SensorModel
+from inertid_ros.sim.sensors import AHEAD, BLOCK, NoiseStream, Playback, RandomWalk, SampleClock, SensorModel
 from inertid_ros.sim.simulator import Simulator
 
 SENSORS = SensorModel(

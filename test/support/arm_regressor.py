@@ -16,7 +16,7 @@ import pinocchio as pin
 
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import pinocchio_columns
-from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import ArmModel
 
 _STEP = 1e-5
 _PROBES = 20

@@ -89,7 +89,7 @@ class Bench:
 
     def simulate(self, **settings: Any) -> None:
         """Simulate something else from now on; time goes on at zero."""
-        self._simulator = build_simulator(ScenarioSettings.from_flat({"rest": 1.0, **settings}))
+        self._simulator = build_simulator(ScenarioSettings(**{"rest": 1.0, **settings}))
         self.time = 0.0
         self.origin = START
 

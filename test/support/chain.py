@@ -13,7 +13,7 @@ from inertid_ros.core.estimation.estimate import LoadEstimate, WristSensor
 from inertid_ros.core.records import FloatArray, Output, WrenchBlock, join_outputs
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.files.load import load_from_yaml
+from inertid_ros.files.parameters import load_from_yaml
 from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import Hold, Motion, Sequence, paper_puma_move
 from inertid_ros.sim.sensors import SensorModel, paper_puma_sensors

@@ -15,8 +15,7 @@ from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.equations.unknowns import LinkUnknowns
 from inertid_ros.core.input.segments import Columns, Segment
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.rows.rows import Filters, Rows
 from inertid_ros.core.settings.choices import Method, Source
 from support.random_robots import make_random_tree, make_random_urdf

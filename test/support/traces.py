@@ -7,8 +7,7 @@ from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.provenance import InputFile, Provenance
-from inertid_ros.replay.inputs import TopicWatch
-from inertid_ros.replay.plan import Plan
+from inertid_ros.replay.inputs import Plan, TopicWatch
 from inertid_ros.replay.target_replay import TargetReplay
 from inertid_ros.replay.trace import LoadTrace
 

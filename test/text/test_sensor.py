@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.estimation.estimate import Sign, WristSensor
-from inertid_ros.text.sensor import EXACT, format_largest_gain, format_nuisances
+from inertid_ros.text.numbers import EXACT, format_largest_gain, format_nuisances
 
 
 def make_sensor(nuisances: object, deviations: object) -> WristSensor:

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -41,19 +40,12 @@ class DemoError(InertidError):
 
 
 class Listener:
-    """Hears an estimate and the estimator's log, as any other ROS node would.
-
-    Attributes:
-        node: its ROS node.
-    """
+    """Hears an estimate and the estimator's log with a ROS node of its own, as any other would."""
 
     def __init__(self, parameters: str, covariance: str, frame: Snapshot) -> None:
-        """Subscribe.
+        """Subscribe to the topics of n values with their states, and of their (n, n) covariance.
 
-        Args:
-            parameters: topic of the n values and their states.
-            covariance: topic of the (n, n) covariance.
-            frame: what snapshots say of the parameters besides the estimate: labels, truth, CAD model.
+        `frame` is what snapshots say of the parameters besides the estimate: labels, truth, CAD model.
         """
         self.node = rclpy.create_node("demo")
         self._topic = parameters
@@ -109,9 +101,7 @@ class Processes:
         if "driver" not in self._running:
             self._start("driver", self._driver)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop both as a user would, and kill them if they do not react."""
         for process in self._running.values():
             if process.poll() is None:
@@ -152,17 +142,10 @@ def run_demo(
     describe: Callable[[Snapshot], str],
     play: Callable[[Processes, DemoView], Callable[[Console], int]],
 ) -> int:
-    """Run a demonstration and return its exit code.
+    """Run a demonstration with the ROS arguments of both processes, and return its exit code.
 
-    Args:
-        estimator: its ROS arguments.
-        driver: its ROS arguments.
-        describe: writes a snapshot in one line, where the output is not a terminal.
-        play: goes through the phases and returns what prints the judgement and returns the exit code.
-
-    Raises:
-        DemoError: if it cannot continue.
-        KeyboardInterrupt: if the user stops it.
+    `describe` writes a snapshot in one line, where the output is not a terminal. `play` goes through the phases and
+    returns what prints the judgement and returns the exit code. DemoError if it cannot continue.
     """
     console = Console()
     _isolate_ros()
@@ -177,14 +160,7 @@ def run_demo(
 
 
 def show_phase(view: DemoView, passing_time: Iterator[Snapshot], end: float, **known: Any) -> Snapshot:
-    """Show what comes until `end` seconds after the first estimate, with what is known of this phase; return the last.
-
-    Args:
-        view: where.
-        passing_time: snapshots as they come.
-        end: when the next phase begins.
-        known: attributes of the snapshots, such as phase and truth.
-    """
+    """Show what comes until `end` [s after the first estimate], with what is known of this phase; return the last."""
     for snapshot in passing_time:
         shown = replace(snapshot, **known)
         view.show(shown)

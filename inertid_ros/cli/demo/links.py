@@ -29,7 +29,7 @@ from inertid_ros.files.share import share_path
 from inertid_ros.ros.inputs import SAMPLES, joint_decoder
 from inertid_ros.sim.arm import links_of, paper_ddarm_links
 from inertid_ros.sim.scenario import read_urdf
-from inertid_ros.text.parameters import count_states
+from inertid_ros.text.numbers import count_states
 
 PARAMETER_FILE = share_path("config", "ddarm_links.yaml")
 DRIVER_PARAMETERS = {
@@ -60,14 +60,7 @@ _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 
 @dataclass(frozen=True, slots=True)
 class DemoArm:
-    """The direct drive arm.
-
-    Attributes:
-        robot: of the shipped URDF, which has the paper's CAD model.
-        settings: those that the estimator has.
-        model: its base parameters; the prior is the CAD model's.
-        truth: (B,) base parameters of what is simulated.
-    """
+    """The direct drive arm: URDF and prior of the model are the paper's CAD model, `truth` (B,) is simulated."""
 
     robot: Robot
     settings: Settings
@@ -79,12 +72,10 @@ class DemoArm:
         """Set it up."""
         robot = Robot.from_urdf(read_urdf("ddarm"))
         settings = read_settings(PARAMETER_FILE)
-        chain = Chain(robot, settings, Target.LINKS)
-        nothing = np.zeros((1, len(robot.joint_names)))
-        chain.push(JointBlock(robot.joint_names, np.array([1]), nothing, nothing, nothing))
-        assert chain.model is not None
-        combination = chain.model.base.combination[:, chain.model.unknowns.inertial]
-        return cls(robot, settings, chain.model, combination @ paper_ddarm_links(links_of(robot)).ravel())
+        settings = replace(settings, links=replace(settings.links, joints=list(robot.joint_names)))
+        model = LinkModel.from_settings(robot, settings, robot.joint_names)
+        combination = model.base.combination[:, model.unknowns.inertial]
+        return cls(robot, settings, model, combination @ paper_ddarm_links(links_of(robot)).ravel())
 
 
 class Torques(NamedTuple):
@@ -110,29 +101,21 @@ class TorqueComparison:
 
     def __init__(self, arm: DemoArm, identified: FloatArray) -> None:
         """Learn nothing from now on."""
-        self._arm = arm
-        self._values = (arm.model.prior, identified)
-        self._chains: list[Chain] = []
+        self._chains = [Chain(arm.robot, arm.settings, Target.LINKS) for _ in range(2)]
+        for chain, values in zip(self._chains, (arm.model.prior, identified), strict=True):
+            chain.freeze(values)
         self._rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
 
     def take(self, blocks: list[JointBlock]) -> None:
         """Take joint states."""
         for block in blocks:
-            if not self._chains:
-                self._chains = [self._make_chain(values, block) for values in self._values]
             for chain in self._chains:
                 chain.push(block)
-        outputs = [chain.process() for chain in self._chains]
-        if outputs and outputs[0] is not None and outputs[1] is not None:
-            usable = outputs[0].rows.usable.all(axis=1)
-            modelled, identified = (output.rows.predicted[usable] for output in outputs if output is not None)
-            self._rows.append((outputs[0].rows.measured[usable], modelled, identified))
-
-    def _make_chain(self, values: FloatArray, block: JointBlock) -> Chain:
-        chain = Chain(self._arm.robot, self._arm.settings, Target.LINKS)
-        chain.push(block.take(slice(0, 1)))
-        chain.freeze(values)
-        return chain
+        modelled, identified = (chain.process() for chain in self._chains)
+        if modelled is not None and identified is not None:
+            usable = modelled.rows.usable.all(axis=1)
+            rows = modelled.rows
+            self._rows.append((rows.measured[usable], rows.predicted[usable], identified.rows.predicted[usable]))
 
     @property
     def torques(self) -> Torques | None:
@@ -215,12 +198,9 @@ def draw_torques(joints: Sequence[str], torques: Torques, samples: slice) -> Gro
 
 
 def plot_curves(curves: Sequence[tuple[str, FloatArray]], width: int, height: int) -> Text:
-    """Draw curves on top of each other to the same scale, with the dots of braille characters.
+    """Draw curves, (N,) values each, on top of each other to the same scale, with the dots of braille characters.
 
-    Args:
-        curves: style and (N,) values of each; where two share a character, the later one gives the style.
-        width: characters per line.
-        height: lines.
+    Where two share a character, the later one gives the style. Width and height are in characters.
     """
     low = min(float(values.min()) for _, values in curves)
     high = max(float(values.max()) for _, values in curves)

@@ -58,12 +58,8 @@ class Verdict:
     """How far the truth is from an estimate of n parameters, by the estimate's own covariance.
 
     Many 95 % intervals hold all their truths together in well under 95 % of honest runs, so the judgement is on all
-    together: d² = (φ − φ*)ᵀ C⁻¹ (φ − φ*) has a chi-square distribution with n degrees of freedom.
-
-    Attributes:
-        inside: (n,) whether each truth is inside its own 95 % interval.
-        distance: d².
-        limit: the largest d² that passes.
+    together: the distance d² = (φ − φ*)ᵀ C⁻¹ (φ − φ*) has a chi-square distribution with n degrees of freedom; up to a
+    limit it passes. `inside` (n,) tells of each truth whether it is inside its own 95 % interval.
     """
 
     inside: NDArray[np.bool_]
@@ -144,11 +140,7 @@ def make_table(snapshot: Snapshot, title: str) -> Table:
 def print_verdict(console: Console, final: Snapshot, what: str, further: Sequence[tuple[bool, str]]) -> int:
     """Print whether the final estimate deserves its uncertainty; returns the exit code.
 
-    Args:
-        console: where to print.
-        final: the estimate that is judged.
-        what: the parameters are called.
-        further: other lines of the judgement, each with whether it is good.
+    `what` names the parameters; `further` are other lines of the judgement, each with whether it is good.
     """
     verdict = judge(final.values, final.covariance, final.truth)
     count = len(final.states)

@@ -14,7 +14,7 @@ import pinocchio as pin
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import ArmModel
 
 _SPREAD = 0.5
 """Standard deviation [Nm or N] that gravity must have at a joint for it to be judged, and a twentieth of the largest:

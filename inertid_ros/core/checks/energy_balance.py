@@ -59,11 +59,7 @@ class EnergyBalance:
 
 
 class EnergyCheck:
-    """Adds up windows, each against the parameters known at its time.
-
-    Attributes:
-        effort_density: (n,) variance per hertz of each effort [Nm^2/Hz or N^2/Hz].
-    """
+    """Adds up windows, each against the parameters of its time, for efforts (n,) of a density [Nm²/Hz or N²/Hz]."""
 
     def __init__(self, effort_density: FloatArray) -> None:
         """Set the noise of the efforts."""
@@ -101,8 +97,7 @@ class EnergyCheck:
     def findings(self, largest: float = np.inf) -> tuple[Finding, ...]:
         """The disagreement in words; empty while there are too few windows, or if there is none to speak of.
 
-        Args:
-            largest: part of the work above which it counts even where the parameters are that uncertain.
+        Above the part `largest` of the work it counts even where the parameters are that uncertain.
         """
         balance = self.balance()
         limit = min(max(_SIGNIFICANT * balance.expected, _LARGE * balance.work), largest * balance.work)

@@ -101,12 +101,9 @@ class Poses(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What the forces say.
+    """What the forces say: an error, if there is one, and the runs of one load each, under the configuration as it is.
 
-    Attributes:
-        findings: an error, if there is one.
-        has_passed: whether forces were seen to follow gravity; where they no longer do, something touches the load.
-        runs: of one load each, under the configuration as it is.
+    `has_passed` tells whether forces were seen to follow gravity; where they no longer do, something touches the load.
     """
 
     findings: tuple[Finding, ...]

@@ -196,10 +196,7 @@ def _judge_load(poses: Poses, runs: Runs) -> tuple[Finding, ...]:
 def _judge_moments(motion: FloatArray, cross: FloatArray, moments: FloatArray) -> tuple[Finding, ...]:
     """N = h x a + b: with the right axes some h explains the moments, and no mirror image of them does better.
 
-    Args:
-        motion: (3, 3) covariance of a.
-        cross: (3, 3) covariance of a and n.
-        moments: (3, 3) covariance of n.
+    Given are the covariances (3, 3) of a, of a and n, and of n.
     """
     total = float(np.trace(moments))
     if total < _SMALL_MOMENT**2:
@@ -219,11 +216,7 @@ def _explain_moments(motion: FloatArray, cross: FloatArray) -> float:
 
 
 class WrenchSign:
-    """The configured sign, or the one that follows from gravity.
-
-    Attributes:
-        sign: which wrench the driver publishes; None while no mass was ever beyond doubt.
-    """
+    """The configured sign of the wrench, or that which follows from gravity; None while no mass was beyond doubt."""
 
     def __init__(self, configured: SignChoice) -> None:
         """Take the configured sign."""
@@ -240,11 +233,7 @@ def find_contradictions(
 ) -> tuple[Finding, ...]:
     """A negative mass under a configured sign, or a bias that is the weight of the load.
 
-    Args:
-        unknowns: [phi (10), bias (6)] in the driver's sign.
-        covariance: (16, 16) of them.
-        sign: as configured or found.
-        gravity: m/s^2.
+    The unknowns are [phi (10), bias (6)] in the driver's sign; gravity is in m/s^2.
     """
     mass = float(unknowns[0] if sign is None else sign.factor * unknowns[0])
     deviation = float(np.sqrt(covariance[0, 0]))

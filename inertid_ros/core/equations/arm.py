@@ -21,7 +21,7 @@ from inertid_ros.core.equations.signals import (
 from inertid_ros.core.equations.unknowns import LinkUnknowns, channel_names
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import ArmModel
 from inertid_ros.core.robot.tree import FIXED, pack_tree
 from inertid_ros.core.settings.choices import Source
 

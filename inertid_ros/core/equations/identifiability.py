@@ -17,7 +17,7 @@ from inertid_ros.core.equations.base_parameters import BaseParameters, find_base
 from inertid_ros.core.equations.unknowns import LinkUnknowns
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import ArmModel
 from inertid_ros.core.settings.choices import Source
 
 STATES = 400

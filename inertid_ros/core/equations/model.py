@@ -16,8 +16,7 @@ from inertid_ros.core.equations.identifiability import draw_states, order_of_lin
 from inertid_ros.core.equations.unknowns import LinkUnknowns, channel_names
 from inertid_ros.core.errors import UnknownFrameError, UnsupportedJointError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.settings.choices import Source
 from inertid_ros.core.settings.settings import Settings
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from inertid_ros.core.equations.equation import WRENCH_NAMES
-from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import ArmModel
 from inertid_ros.core.settings.choices import Source
 
 

@@ -23,7 +23,7 @@ from inertid_ros.core.input.timeline import (
 )
 from inertid_ros.core.input.timestamps import SECOND
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock
-from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import ArmModel
 
 
 class EffortInput:

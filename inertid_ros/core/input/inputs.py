@@ -15,8 +15,7 @@ from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.input.synchroniser import Synchroniser
 from inertid_ros.core.input.timeline import COLUMN, Timeline
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import FramePath, Robot
+from inertid_ros.core.robot.robot import ArmModel, FramePath, Robot
 from inertid_ros.core.settings.choices import BaseSign, EffortUnit, Source
 from inertid_ros.core.settings.settings import LinksSettings
 from inertid_ros.core.static.rest_poses import StaticWrench

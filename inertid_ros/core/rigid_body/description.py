@@ -27,20 +27,14 @@ _OTHERS = np.array([[-1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0]])
 
 @dataclass(frozen=True, slots=True)
 class RigidBodyEstimate:
-    """A rigid body as one would describe it, each number with its standard deviation.
+    """A rigid body as one would describe it, each number with its standard deviation, in kg, m and kg m².
 
     While the mass is not significantly positive, only the mass is given and all else is None.
 
     Attributes:
-        mass: kg.
-        mass_std: kg.
-        com: (3,) centre of mass in the sensor frame [m].
-        com_std: (3,) m.
-        com_covariance: (3, 3) m².
-        inertia: (3, 3) about the centre of mass, in the axes of the sensor frame [kg m²].
-        inertia_std: (3, 3) kg m².
-        principal_moments: (3,) eigenvalues of the inertia, smallest first [kg m²].
-        principal_moments_std: (3,) kg m².
+        com: (3,) centre of mass in the sensor frame.
+        inertia: (3, 3) about the centre of mass, in the axes of the sensor frame.
+        principal_moments: (3,) eigenvalues of the inertia, smallest first.
         principal_axes: (3, 3) their axes as columns, right-handed; of the first two the largest component is positive.
         axes_unique: for each axis, whether the data tell its moment from both others at 95 %; if not, every axis in the
             plane of the two is as good.

@@ -64,10 +64,8 @@ _INVERSE_PARAMETERS = np.linalg.pinv(_PARAMETERS)
 def nearest_feasible(phi: FloatArray, information: FloatArray) -> FloatArray:
     """Return the feasible body (10,) nearest to phi (10,) in the metric of its information (10, 10).
 
-    A feasible phi is returned as it is. The information may be singular.
-
-    Raises:
-        NotIdentifiedError: if the estimate or its information is not finite.
+    A feasible phi is returned as it is. The information may be singular. NotIdentifiedError if the estimate or its
+    information is not finite.
     """
     if is_feasible(phi):
         return phi

@@ -2,17 +2,28 @@
 
 Of the F standard parameters x (ten for each link, then friction, rotor inertias and offsets), the data determine
 B combinations C x = b, the base parameters, with the information Λ = RᵀR. Everything else is a choice.
+
+The feasible one is found by least squares over physically consistent bodies and positive numbers, with a primal-dual
+interior-point method. Its unknowns u are, in this order, ten for each body, the coordinates of its pseudo-inertia S in
+UNITS, then numbers s that must stay positive, then free ones f. All are counted from the prior, in its own units: there
+S = 1, s = 1 and f = 0. What is minimised is
+
+    ½ |A u − z|² + μ [Σ (tr S − log det S) + Σ (s − log s) + ½ Σ f²],     μ a small number
+
+What is in brackets is least at the prior, so that directions which A does not see come out as the prior has them.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
 
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.rigid_body.feasibility import MARGIN, express_units
+from inertid_ros.core.rigid_body.feasibility import MARGIN, TOLERANCE, UNITS, express_units
 from inertid_ros.core.rigid_body.inertial import compose, decompose, inertia_of_ball
-from inertid_ros.core.rigid_body.interior_point import descend
 
 SMALL_NUMBER = 1e-3
 """Prior of a number that must be positive where the caller's is smaller [Nm s, Nm, kg m²]: that of small drives."""
@@ -23,31 +34,41 @@ _UNKNOWN_MASS = 0.1
 _THINNEST = 0.01
 """Smallest second moment about the centre of mass that is plausible, as a part of that of a ball of water: a plate or a
 rod, not a plane or a line."""
+_FAR = 30.0
+"""Where to start, in units of the prior: far inside, so that no first step meets the boundary."""
+_PULL = 1e-3
+"""How strongly the prior pulls on the way, as a part of the barrier: weak, for priors may be wrong by magnitudes."""
+_TO_BOUNDARY = 0.98
+"""Part of the way to the boundary that a step may go: interior-point methods use 0.9 to 0.995."""
+_PART = 1e-5
+"""Part of a large cost that may be lost: nothing that anybody notices."""
+_STILL = 1.0
+"""Squared length of a last step, as a part of the barrier: a longer one means that the search has not converged."""
+_MAXIMUM_STEPS = 50
+"""Steps after which the search stops, feasible anyway: 300 random arms took 13 to 41."""
+
+_FLAT_UNITS = UNITS.reshape(10, 16)
+"""The units row by row."""
+_TRACES = np.trace(UNITS, axis1=1, axis2=2)
+"""Their traces (10,): the coordinates of S = 1."""
+_ONE = np.eye(4)
+"""S of the prior."""
 
 
 def solve_by_ridge(root: FloatArray, estimate: FloatArray, combination: FloatArray, damping: float) -> FloatArray:
     """Return the standard parameters (F,) by ridge regression.
 
     Atkeson, An and Hollerbach (1986), eq. 20, phi = (KᵀK + d 1)⁻¹ Kᵀ τ, with KᵀK = Cᵀ Λ C and Kᵀ τ = Cᵀ Λ b: what
-    the data do not determine comes out as small as possible, and nothing makes the links physically consistent.
-
-    Args:
-        root: (M, B) with RᵀR the information of the base parameters.
-        estimate: (B,) the base parameters b.
-        combination: (B, F) C.
-        damping: d, positive and much smaller than the smallest eigenvalue of CᵀΛC that is not zero.
+    the data do not determine comes out as small as possible, and nothing makes the links physically consistent. The
+    root is R (M, B), the estimate b (B,), the combination C (B, F), and the damping d much smaller than the smallest
+    eigenvalue of CᵀΛC that is not zero.
     """
     left, values, axes = np.linalg.svd(root @ combination, full_matrices=False)
     return np.asarray((left.T @ (root @ estimate)) * values / (values**2 + damping) @ axes)
 
 
 def nearest_feasible_links(
-    prior: FloatArray,
-    estimate: FloatArray,
-    root: FloatArray,
-    combination: FloatArray,
-    links: int,
-    positive: IntArray,
+    prior: FloatArray, estimate: FloatArray, root: FloatArray, combination: FloatArray, links: int, positive: IntArray
 ) -> FloatArray:
     """Return the feasible completion (F,): the physically consistent links that explain the data best, near a prior.
 
@@ -100,3 +121,167 @@ def make_plausible(phi: FloatArray) -> FloatArray:
         return phi
     spread = axes * np.maximum(moments, thinnest) @ axes.T
     return compose(mass, com, np.trace(spread) * np.eye(3) - spread)
+
+
+def descend(matrix: FloatArray, wanted: FloatArray, bodies: int, positive: int) -> FloatArray:
+    """Return the best unknowns u (F,) for A (M, F) and z (M,). Every iterate is feasible: stopping early is safe.
+
+    Positive numbers are the diagonals of more matrices S, padded with constants. With Z the multipliers of the
+    constraints the conditions are S Z = μ 1 and a gradient of zero. Newton's steps on both follow μ down to its final
+    value, each but the last ones corrected for the product of the changes that a first try neglects (Mehrotra). On the
+    way the pull to the prior is weaker than the barrier, so that nothing sticks to a prior that is wrong by orders of
+    magnitude.
+    """
+    system = _System.of(matrix, wanted, bodies, positive)
+    unknowns = np.zeros(matrix.shape[1])
+    unknowns[: 10 * bodies] = np.tile(_FAR * _TRACES, bodies)
+    unknowns[10 * bodies : 10 * bodies + positive] = _FAR
+    degree = 4 * system.count
+    cost, moved = system.cost(unknowns), np.inf
+    mean = max(cost, _FAR * TOLERANCE) / (2.0 * degree)
+    pair = np.multiply.outer((_FAR, mean / _FAR), np.tile(_ONE, (system.count, 1, 1)))  # S and Z
+    for _ in range(_MAXIMUM_STEPS):
+        final = max(TOLERANCE, _PART * cost) / (2.0 * degree)
+        if moved < _STILL * final:
+            break
+        try:
+            newton = _Newton.of(system, unknowns, pair, max(final, _PULL * mean))
+            change, scaled = newton.solve(final, np.zeros((4, 4)))
+            step = newton.find_length(scaled)
+            if mean > 2.0 * final:
+                tried = step * scaled
+                centre = max(final, mean * min(1.0, newton.multiply(tried) / (degree * mean)) ** 2)
+                change, scaled = newton.solve(centre, tried[0] @ tried[1])
+                step = newton.find_length(scaled)
+        except np.linalg.LinAlgError:  # rounding, after many steps
+            break
+        scaled *= step
+        unknowns = unknowns + step * change
+        pair = pair + newton.unscale(scaled)
+        mean, moved = newton.multiply(scaled) / degree, float(np.vdot(scaled, scaled)) / step**2
+        cost = system.cost(unknowns)
+    return unknowns
+
+
+@dataclass(frozen=True, slots=True)
+class _System:
+    """What is minimised, in coordinates that make AᵀA diagonal, with axes (F, F) as columns.
+
+    Roots (F,) are the singular values of A, zero in directions that it does not see, `wanted` (F,) is z in the same
+    coordinates, and `diagonal` (p,) tells where among the entries of all S the positive numbers are.
+    """
+
+    roots: FloatArray
+    wanted: FloatArray
+    axes: FloatArray
+    bodies: int
+    diagonal: IntArray
+
+    @classmethod
+    def of(cls, matrix: FloatArray, wanted: FloatArray, bodies: int, positive: int) -> _System:
+        """Turn the coordinates."""
+        left, values, axes = np.linalg.svd(matrix)
+        unseen = np.zeros(len(axes) - len(values))
+        seen = left[:, : len(values)].T @ wanted
+        order = np.arange(positive)
+        diagonal = (bodies + order // 4) * 16 + order % 4 * 5
+        return cls(np.append(values, unseen), np.append(seen, unseen), axes.T.copy(), bodies, diagonal)
+
+    @property
+    def count(self) -> int:
+        """How many matrices S there are."""
+        return self.bodies + -(-len(self.diagonal) // 4)
+
+    def cost(self, unknowns: FloatArray) -> float:
+        """|A u − z|², less what of z no unknowns explain."""
+        residual = self.roots * (unknowns @ self.axes) - self.wanted
+        return float(residual @ residual)
+
+    def assemble(self, change: FloatArray) -> FloatArray:
+        """The change (count, 4, 4) of all S for a change (F,) of the unknowns."""
+        last = 10 * self.bodies
+        result = np.zeros((self.count, 16))
+        result[: self.bodies] = change[:last].reshape(self.bodies, 10) @ _FLAT_UNITS
+        result.ravel()[self.diagonal] = change[last : last + len(self.diagonal)]
+        return result.reshape(-1, 4, 4)
+
+    def project(self, matrices: FloatArray, free: FloatArray) -> FloatArray:
+        """The transpose of assemble: (F,) for (count, 4, 4) matrices and what belongs to the free unknowns."""
+        bodies = matrices[: self.bodies].reshape(self.bodies, 16) @ _FLAT_UNITS.T
+        return np.concatenate((bodies.ravel(), matrices.ravel()[self.diagonal], free))
+
+
+@dataclass(frozen=True, slots=True)
+class _Newton:
+    """Newton's equations at one point, scaled after Nesterov and Todd: G⁻¹ S G⁻ᵀ = Gᵀ Z G = D, diagonal.
+
+    So they are least squares, |A u|² + |G⁻¹ U G⁻ᵀ|², and are solved without forming squares: condition numbers of the
+    information up to about 1e16 do no harm. `inverse` is G⁻¹ and `back` is G, (count, 4, 4); `pull` is how strongly the
+    prior pulls; `factors` are what dtpqrt makes of the root of the curvature.
+    """
+
+    system: _System
+    unknowns: FloatArray
+    inverse: FloatArray
+    back: FloatArray
+    diagonal: FloatArray
+    pull: float
+    factors: tuple[FloatArray, FloatArray, FloatArray]
+
+    @classmethod
+    def of(cls, system: _System, unknowns: FloatArray, pair: FloatArray, pull: float) -> _Newton:
+        """Set the equations up for S and Z (2, count, 4, 4)."""
+        n, axes = system.bodies, system.axes
+        roots = np.linalg.cholesky(pair)
+        left, diagonal, _ = np.linalg.svd(roots[1].transpose(0, 2, 1) @ roots[0])
+        inverse = (roots[1] @ left / np.sqrt(diagonal)[:, None, :]).transpose(0, 2, 1)
+        numbers = pair[:, n:].diagonal(axis1=2, axis2=3)
+        diagonal[n:] = np.sqrt(numbers[0] * numbers[1])  # in their own order, which that of singular values is not
+        inverse[n:] = (numbers[1] / numbers[0])[:, :, None] ** 0.25 * _ONE
+        products = inverse[:n, :, None, :, None] * inverse[:n, None, :, None, :]
+        blocks = _FLAT_UNITS @ products.reshape(n, 16, 16) @ _FLAT_UNITS.T
+        weights = np.full(len(axes) - 10 * n, np.sqrt(pull))
+        weights[: len(system.diagonal)] = (inverse**2).reshape(-1)[system.diagonal]
+        turned = np.empty_like(axes)
+        np.matmul(blocks, axes[: 10 * n].reshape(n, 10, -1), out=turned[: 10 * n].reshape(n, 10, -1))
+        np.multiply(weights[:, None], axes[10 * n :], out=turned[10 * n :])
+        block = min(16, len(axes))
+        top = np.diag(system.roots).T  # in the order of LAPACK
+        factor, reflectors, sizes, _ = dtpqrt(0, block, top, turned, overwrite_a=1)
+        return cls(system, unknowns, inverse, np.linalg.inv(inverse), diagonal, pull, (factor, reflectors, sizes))
+
+    def solve(self, centre: float, missed: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Changes (F,) of the unknowns and (2, count, 4, 4) of scaled S and Z, for S Z = μ 1 less what was missed."""
+        system, d = self.system, self.diagonal
+        goal = (centre / d)[:, :, None] * _ONE - _symmetrise(missed) * 2.0 / (d[:, :, None] + d[:, None, :])
+        free = np.sqrt(self.pull) * self.unknowns[10 * system.bodies + len(system.diagonal) :]
+        residual = system.roots * (self.unknowns @ system.axes) - system.wanted
+        slack = system.project(self.pull * self.back.transpose(0, 2, 1) @ self.back - goal, free)
+        factor, reflectors, sizes = self.factors
+        turned = dtpmqrt(0, reflectors, sizes, residual[:, None], slack[:, None], trans="T")[0]
+        change = -(system.axes @ dtrtrs(factor, turned[:, 0])[0])
+        scaled = self.inverse @ system.assemble(change) @ self.inverse.transpose(0, 2, 1)
+        return change, _symmetrise(np.array([scaled, goal - d[:, :, None] * _ONE - scaled]))
+
+    def multiply(self, scaled: FloatArray) -> float:
+        """Inner product of S and Z after scaled changes."""
+        reached = self.diagonal[:, :, None] * _ONE + scaled
+        return float(np.vdot(reached[0], reached[1]))
+
+    def find_length(self, scaled: FloatArray) -> float:
+        """Part of the scaled changes that can be gone; LinAlgError if they are not finite."""
+        shrink = 1.0 / np.sqrt(self.diagonal)
+        fastest = -float(np.linalg.eigvalsh(shrink[:, :, None] * scaled * shrink[:, None, :]).min())
+        if not np.isfinite(fastest):
+            raise np.linalg.LinAlgError
+        return 1.0 if fastest < _TO_BOUNDARY else _TO_BOUNDARY / fastest
+
+    def unscale(self, scaled: FloatArray) -> FloatArray:
+        """The changes of S and Z (2, count, 4, 4)."""
+        primal = self.back @ scaled[0] @ self.back.transpose(0, 2, 1)
+        dual = self.inverse.transpose(0, 2, 1) @ scaled[1] @ self.inverse
+        return _symmetrise(np.array([primal, dual]))
+
+
+def _symmetrise(matrices: FloatArray) -> FloatArray:
+    return np.asarray(0.5 * (matrices + matrices.swapaxes(-1, -2)))

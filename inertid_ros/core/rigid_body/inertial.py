@@ -51,8 +51,7 @@ def compose(mass: float, com: FloatArray, inertia_at_com: FloatArray) -> FloatAr
 def decompose(phi: FloatArray) -> tuple[float, FloatArray, FloatArray]:
     """Return mass [kg], centre of mass (3,) [m] and inertia (3, 3) about it [kg m²].
 
-    Raises:
-        NotIdentifiedError: if the mass is not positive; such a body has no centre of mass.
+    NotIdentifiedError if the mass is not positive; such a body has no centre of mass.
     """
     mass = float(phi[0])
     if not mass > 0.0:
@@ -64,8 +63,7 @@ def decompose(phi: FloatArray) -> tuple[float, FloatArray, FloatArray]:
 def to_pinocchio(phi: FloatArray) -> pin.Inertia:
     """Return pinocchio's inertia; ten zeros give the massless one.
 
-    Raises:
-        NotIdentifiedError: if the mass is not positive. Nothing else is checked, see is_feasible.
+    NotIdentifiedError if the mass is not positive. Nothing else is checked, see is_feasible.
     """
     if not np.any(phi):
         return pin.Inertia.Zero()
@@ -106,12 +104,8 @@ def from_pseudo_inertia(matrix: FloatArray) -> FloatArray:
 def change_frame(phi: FloatArray, rotation: FloatArray, translation: FloatArray) -> FloatArray:
     """Return phi (10,) in frame A of a body given in frame B.
 
-    With x_A = R x_B + p the pseudo-inertia becomes T P Tᵀ, T = [[R, p], [0, 1]]: linear, whatever the mass.
-
-    Args:
-        phi: the body in frame B.
-        rotation: (3, 3) axes of B in A.
-        translation: (3,) origin of B in A [m].
+    With x_A = R x_B + p, R (3, 3) the axes and p (3,) the origin of B in A [m], the pseudo-inertia becomes T P Tᵀ,
+    T = [[R, p], [0, 1]]: linear, whatever the mass.
     """
     transform = np.eye(4)
     transform[:3, :3] = rotation
@@ -138,13 +132,7 @@ def is_feasible(phi: FloatArray) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """The bare gripper on the sensor: identified once, then subtracted from all that the sensor carries.
-
-    Attributes:
-        phi: (10,) parameters in the sensor frame.
-        covariance: (10, 10) of them.
-        sensor_frame: the frame they are given in.
-    """
+    """The bare gripper, phi (10,) in the sensor frame: identified once, then subtracted from all that is carried."""
 
     phi: FloatArray
     covariance: FloatArray

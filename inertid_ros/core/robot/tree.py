@@ -29,10 +29,8 @@ BODY, POSE, MOTION = 17, 12, 15
 def pack_tree(model: pin.Model, is_angle: Sequence[bool], fixed: Sequence[tuple[int, pin.SE3]] = ()) -> FloatArray:
     """Write a model with one coordinate for each joint as (B, 17).
 
-    Args:
-        model: the model; joints beyond those of `is_angle` are left out.
-        is_angle: for each joint, in order, whether its coordinate is an angle rather than a length.
-        fixed: further bodies: the index of the joint that carries each (counted from 0, -1 for the root), and its pose.
+    Joints beyond those of `is_angle`, whether each coordinate is an angle rather than a length, are left out. `fixed`
+    are further bodies: the index of the joint that carries each (counted from 0, -1 for the root), and its pose.
     """
     data = model.createData()
     pin.computeJointJacobians(model, data, pin.neutral(model))
@@ -114,15 +112,7 @@ def move_body(
 ) -> None:
     """Motion of a body from its parent's, V = X V_p + S v and A = X A_p + S a + V x S v.
 
-    Args:
-        x: the floats.
-        body: the body.
-        pose: its pose, of `place_body`.
-        parent: the parent's motion.
-        rate: v of the joint.
-        acceleration: a of the joint.
-        is_whole: whether accelerations are wanted at all.
-        motion: the result.
+    Its pose is that of `place_body`; rate v and acceleration a are the joint's. Accelerations are found if `is_whole`.
     """
     carry_twist(x, pose, parent, motion)
     gx, gy, gz = x[parent + 6], x[parent + 7], x[parent + 8]

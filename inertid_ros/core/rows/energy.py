@@ -19,7 +19,7 @@ from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import pinocchio_columns
-from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import ArmModel
 from inertid_ros.core.settings.settings import LinksSettings
 
 

@@ -14,11 +14,7 @@ FIXED = ("estimators", "autostart", "output_reliability", "load.source", "links.
 
 
 def check_links_settings(links: LinksSettings) -> None:
-    """Refuse what would give wrong numbers in silence.
-
-    Raises:
-        SettingError: naming the parameter and what to do.
-    """
+    """Refuse what would give wrong numbers in silence; SettingError naming the parameter and what to do."""
     unit, constants = links.effort_unit, links.torque_constants
     if links.source.has_efforts:
         if links.static_file:

@@ -15,15 +15,7 @@ from typing import Any, Literal, get_type_hints
 import numpy as np
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.settings.choices import (
-    BaseSign,
-    EffortUnit,
-    LoadSource,
-    Method,
-    Reliability,
-    SignChoice,
-    Source,
-)
+from inertid_ros.core.settings.choices import BaseSign, EffortUnit, LoadSource, Method, Reliability, SignChoice, Source
 
 SettingType = Literal["bool", "int", "float", "str", "float_list", "str_list"]
 

@@ -1,5 +1,11 @@
 """Masses and first moments from poses at rest on a base sensor, and the pose that would add most to them.
 
+With g the gravity in the sensor's axes, and R_i, p_i axes and origin of body i there, the wrench that holds the arm is
+
+    f = -sum_i m_i g        n = g x sum_i (R_i mc_i + p_i m_i)
+
+(West et al. 1989, eq. 15 and 25, for any tree of bodies.) Body 0 is what stands on the sensor and is moved by no joint.
+
 Poses are noisy: a joint that was meant to stay is never twice at the same place, and would seem to separate what only
 noise separates. So which combinations are identifiable is judged with positions and directions of gravity that are
 as good as equal made equal; their values are then found with the measured ones.
@@ -11,31 +17,99 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pinocchio as pin
 
 from inertid_ros.core.equations.base_parameters import BaseParameters, find_base_parameters
+from inertid_ros.core.equations.equation import WRENCH_NAMES
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.static.gravity_model import StaticModel
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, from_pinocchio, pinocchio_columns
+from inertid_ros.core.robot.robot import ArmModel
 
+GRAVITY_NAMES = PARAMETER_NAMES[:4]
+"""Mass and first moments: all that gravity acts upon."""
 SAME_POSITION = 0.005
 """Positions of a joint closer than this [rad or m] are taken as equal: a joint that was meant to stay does."""
 SAME_DIRECTION = 0.02
 """Directions of gravity closer than this [rad] are taken as equal: a base that was meant to stay does."""
 
+_CANDIDATES = 500
+"""Poses that are drawn, of which the best is suggested: with more of them it is hardly better."""
 _UNSPANNED = 1e-3
 """Part of the largest coefficient by which what is asked for may differ from what was identified: rounding of URDFs."""
 _NO_INFORMATION = 1e-9
 """Eigenvalue of a normal matrix with unit diagonal below which its direction is unseen; rounding leaves 1e-16."""
 
 
-class StaticPoses(NamedTuple):
-    """Measurements in N poses at rest.
+class StaticModel:
+    """Regressors of an arm at rest.
 
     Attributes:
-        positions: (N, n) of the joints.
-        gravities: (N, 3) in the sensor's axes [m/s^2].
-        wrenches: (N, 6) that the ground exerts on the robot, in the sensor's frame.
-        deviations: (N, 6) standard deviations of the wrenches.
+        arm: the arm.
+        names: the F unknowns: m, mcx, mcy, mcz of the base in the root frame and of each link in its own, then the six
+            offsets of the sensor if they are unknown.
+        with_offset: whether they are.
+        urdf_parameters: (F,) what the URDF says of them, and no offset.
+    """
+
+    def __init__(self, arm: ArmModel, base_frame: str, with_offset: bool) -> None:
+        """Take an arm, the frame of its base sensor, which no joint may move, and whether the offset is unknown."""
+        self.arm = arm
+        self._model = arm.model.copy()
+        self._data = self._model.createData()
+        self._from_root = arm.place_of(base_frame).inverse()
+        self.with_offset = with_offset
+        root = next(frame.name for frame in self._model.frames if frame.type == pin.FrameType.BODY)
+        names = [f"{link}.{name}" for link in (root, *arm.link_names) for name in GRAVITY_NAMES]
+        self.names = (*names, *(f"sensor.{name}" for name in WRENCH_NAMES if with_offset))
+        bodies = [from_pinocchio(inertia)[:4] for inertia in self._model.inertias]
+        self.urdf_parameters = np.concatenate((*bodies, np.zeros(len(self.names) - len(names))))
+
+    def to_sensor(self, gravity: FloatArray) -> FloatArray:
+        """Turn a vector (..., 3) from the axes of the root into those of the sensor."""
+        return np.asarray(gravity @ self._from_root.rotation.T)
+
+    def wrench_regressor(self, positions: FloatArray, gravities: FloatArray) -> FloatArray:
+        """Regressor (N, 6, F) of the wrench on the arm, in the sensor's frame, with gravities (N, 3) in its axes."""
+        columns = np.zeros((len(positions), 6, len(self.names)))
+        if self.with_offset:
+            columns[:, :, -6:] = np.eye(6)
+        for rows, position, gravity in zip(columns, positions, gravities, strict=True):
+            pin.forwardKinematics(self._model, self._data, position)
+            turn = pin.skew(gravity)
+            for body, place in enumerate(self._data.oMi):
+                in_sensor = self._from_root * place
+                start = 4 * body
+                rows[:3, start] = -gravity
+                rows[3:, start] = turn @ in_sensor.translation
+                rows[3:, start + 1 : start + 4] = turn @ in_sensor.rotation
+        return columns
+
+    def torque_regressor(self, positions: FloatArray, gravities: FloatArray) -> FloatArray:
+        """Regressor (N, n, F) of the efforts that hold the joints against gravity; arguments as above."""
+        joints = self._model.nv
+        order = pinocchio_columns(joints).reshape(joints, 10)[:, :4].ravel()
+        columns = np.zeros((len(positions), joints, len(self.names)))
+        rest = np.zeros(joints)
+        for rows, position, gravity in zip(columns, positions, gravities, strict=True):
+            self._model.gravity.linear = self._from_root.rotation.T @ gravity
+            efforts = pin.computeJointTorqueRegressor(self._model, self._data, position, rest, rest)
+            rows[:, 4 : 4 + len(order)] = efforts[:, order]
+        return columns
+
+
+def gravity_from_forces(forces: FloatArray, magnitude: float) -> FloatArray:
+    """Gravity (N, 3) in the sensor's axes from the forces (N, 3) that hold the arm up (West et al. 1989, eq. 37)."""
+    sizes = np.linalg.norm(forces, axis=1, keepdims=True)
+    if np.any(sizes == 0.0):
+        raise NotIdentifiedError("a force of 0 N has no direction: give gravity instead of taking it from the force")
+    return np.asarray(-magnitude * forces / sizes)
+
+
+class StaticPoses(NamedTuple):
+    """Measurements in N poses at rest: joint positions (N, n), and gravities (N, 3) in the sensor's axes [m/s^2].
+
+    Wrenches (N, 6) are what the ground exerts on the robot, in the sensor's frame, with their standard deviations.
     """
 
     positions: FloatArray
@@ -70,11 +144,7 @@ class StaticSolution:
     fit: float
 
     def find(self, combinations: FloatArray) -> FloatArray:
-        """Values (...) of combinations (..., F) of the unknowns, such as rows of the model's regressors.
-
-        Raises:
-            NotIdentifiedError: if the poses do not determine them.
-        """
+        """Values (...) of combinations (..., F) of the unknowns; NotIdentifiedError if the poses do not tell them."""
         kept = combinations[..., self.base.columns]
         unspanned = combinations - kept @ self.base.combination
         if np.abs(unspanned).max(initial=0.0) > _UNSPANNED * np.abs(combinations).max(initial=0.0):
@@ -88,17 +158,9 @@ class StaticSolution:
 def solve_static(model: StaticModel, poses: StaticPoses, from_force: bool = False) -> StaticSolution:
     """Find what the poses determine, by weighted least squares.
 
-    The covariance is that of the stated deviations, enlarged where the residuals are larger than those.
-
-    Args:
-        model: what is to be found.
-        poses: measurements.
-        from_force: whether gravity's directions are those of the forces. Then two components of each force tell
-            nothing more, and their noise turns gravity and so the moments that are expected.
-
-    Raises:
-        NotIdentifiedError: if there is no pose.
-        RankError: if it is not clear what the poses determine.
+    The covariance is that of the stated deviations, enlarged where the residuals are larger than those. With
+    `from_force` gravity's directions are those of the forces: then two components of each force tell nothing more, and
+    their noise turns gravity and so the moments that are expected. RankError if it is not clear what poses determine.
     """
     if not len(poses.positions):
         raise NotIdentifiedError("no pose at rest: record the robot standing still in several poses")
@@ -158,13 +220,9 @@ def find_combinations(model: StaticModel, positions: FloatArray, gravities: Floa
 
 @dataclass(frozen=True, slots=True)
 class PoseSuggestion:
-    """A pose to add.
+    """A pose (n,) to add, and which of the base's orientations, as gravity (3,) in the sensor's axes.
 
-    Attributes:
-        position: (n,) of the joints.
-        gravity: (3,) in the sensor's axes: which of the base's orientations.
-        rank: number of combinations that are identifiable with it.
-        condition: condition number with it.
+    Rank is the number of combinations that are identifiable with it, condition the condition number.
     """
 
     position: FloatArray
@@ -173,25 +231,18 @@ class PoseSuggestion:
     condition: float
 
 
-def suggest_pose(
-    solution: StaticSolution, lower: FloatArray, upper: FloatArray, candidates: int = 500, seed: int = 0
-) -> PoseSuggestion:
+def suggest_pose(solution: StaticSolution, lower: FloatArray, upper: FloatArray) -> PoseSuggestion:
     """Choose the pose to add: one that determines a new combination if there is any, else the lowest condition number.
 
-    Args:
-        solution: what is known, and from which poses.
-        lower: (n,) joint limits, half a turn where there is none.
-        upper: (n,) likewise.
-        candidates: how many poses are drawn, under the orientations of the base that there were.
-        seed: of the draw.
+    Poses are drawn within the limits (n,), half a turn where there is none, under the orientations that the base had.
     """
     model, poses = solution.model, solution.poses
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     low = np.where(np.isfinite(lower), lower, -np.pi)
     high = np.where(np.isfinite(upper), upper, np.pi)
-    positions = rng.uniform(low, high, (candidates, len(low)))
+    positions = rng.uniform(low, high, (_CANDIDATES, len(low)))
     orientations = np.unique(label_directions(poses.gravities))
-    gravities = poses.gravities[rng.choice(orientations, candidates)]
+    gravities = poses.gravities[rng.choice(orientations, _CANDIDATES)]
     everything = find_combinations(
         model, np.concatenate((poses.positions, positions)), np.concatenate((poses.gravities, gravities))
     )

@@ -32,13 +32,9 @@ FAR = 0.05
 
 
 class RestPoses(NamedTuple):
-    """N poses.
+    """N poses: the time in their middle [ns], the mean of each joint that was in a message, and the mean wrench (N, 6).
 
-    Attributes:
-        times: (N,) middle of the pose, ns.
-        positions: (N, n) mean of each joint that was in a message.
-        wrenches: (N, 6) mean wrench.
-        deviations: (N, 6) standard deviation of the mean wrench, from the scatter of all bins in all poses.
+    Deviations are the standard deviations of the mean wrenches, from the scatter of all bins in all poses.
     """
 
     times: IntArray
@@ -144,24 +140,14 @@ def _split(stamps: IntArray, values: FloatArray) -> list[tuple[int, FloatArray]]
 
 @dataclass(frozen=True, slots=True)
 class StaticWrench:
-    """Wrenches at poses in the order in which they were reached along a path, in between interpolated.
-
-    Attributes:
-        joint_names: the n joints of the poses.
-        positions: (M, n).
-        wrenches: (M, 6), as the driver publishes them.
-    """
+    """Wrenches (M, 6), as the driver publishes them, at poses (M, n) in the order of a path, else interpolated."""
 
     joint_names: tuple[str, ...]
     positions: FloatArray
     wrenches: FloatArray
 
     def in_order(self, joint_names: tuple[str, ...]) -> StaticWrench:
-        """The same for joints in another order.
-
-        Raises:
-            RobotDescriptionError: if a joint is missing.
-        """
+        """The same for joints in another order; RobotDescriptionError if a joint is missing."""
         missing = [name for name in joint_names if name not in self.joint_names]
         if missing:
             raise RobotDescriptionError(

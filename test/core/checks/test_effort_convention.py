@@ -8,8 +8,7 @@ import pytest
 
 from inertid_ros.core.checks.effort_convention import EffortCheck
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.files.share import share_path
 
 GRAVITY = np.array([0.0, 0.0, -9.80665])

@@ -12,8 +12,7 @@ from inertid_ros.core.equations.base_parameters import BaseParameters
 from inertid_ros.core.equations.identifiability import draw_states, find_identifiable, square_up
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import pinocchio_columns
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.settings.choices import Source
 from inertid_ros.files.share import share_path
 

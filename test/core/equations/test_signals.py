@@ -14,8 +14,7 @@ from inertid_ros.core.equations.signals import MOMENTUM, REST, compute_signals, 
 from inertid_ros.core.equations.unknowns import LinkUnknowns
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import compose, from_pinocchio, to_pinocchio
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.settings.choices import Source
 from inertid_ros.motions.motion import MinimumJerk
 from inertid_ros.sim.sensors import SensorModel

@@ -10,8 +10,7 @@ from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.efforts import EffortInput, EffortStreams
 from inertid_ros.core.input.timeline import Timeline
 from inertid_ros.core.records import FloatArray, JointBlock
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 
 ARM = ArmModel.of(Robot.from_urdf(DDARM), np.array([0.0, 0.0, -9.8]))
 SECOND = 1_000_000_000

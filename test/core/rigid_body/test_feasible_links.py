@@ -23,8 +23,7 @@ from inertid_ros.core.rigid_body.inertial import (
     is_feasible,
     pseudo_inertia,
 )
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 
 URDFS = Path(__file__).parents[3] / "urdf"
 GRAVITY = np.array([0.0, 0.0, -9.81])

@@ -8,8 +8,7 @@ import pytest
 from support.random_robots import make_random_tree
 
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.robot.tree import (
     BODY,
     FIXED,

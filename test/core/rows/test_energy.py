@@ -12,8 +12,7 @@ from support.random_robots import make_random_urdf
 
 from inertid_ros.core.checks.energy_balance import EnergyCheck
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.rows.energy import EnergyRows, EnergyWindows
 from inertid_ros.motions.motion import Motion, paper_ddarm_link_moves
 from inertid_ros.motions.multisine import JointLimits, Multisine

@@ -23,12 +23,12 @@ from west_puma260 import (
 from inertid_ros.core.errors import NotIdentifiedError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import from_pinocchio
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.static.gravity_model import StaticModel, gravity_from_forces
+from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.static.reactions import (
+    StaticModel,
     StaticPoses,
     find_combinations,
+    gravity_from_forces,
     label_directions,
     solve_static,
     suggest_pose,

@@ -1,0 +1,154 @@
+"""Files of a designed motion: the limits it holds are read, and the motion itself is written for a controller.
+
+Limits are those of the URDF, narrowed by a YAML file of the user, in rad (or m for prismatic joints) and seconds; every
+entry may be left out:
+
+    joints:
+      joint1: {lower: -1.0, upper: 1.0, velocity: 1.5, acceleration: 2.2, effort: 80.0}
+
+A motion becomes a CSV file, and a bag with one trajectory_msgs/JointTrajectory.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2.errors import WriterError
+from rosbags.typesys import Stores, get_typestore
+
+from inertid_ros.core.errors import FileAccessError, FileFormatError, RobotDescriptionError
+from inertid_ros.core.records import FloatArray
+from inertid_ros.core.robot.robot import ArmModel, FramePath
+from inertid_ros.files.document import Section, make_directory, read_mapping, write_whole
+from inertid_ros.motions.motion import JointPath, Motion
+from inertid_ros.motions.multisine import JointLimits
+
+TIME_TO_SPEED = 0.5
+"""URDFs have no acceleration limits: unless one is given, a joint may reach its full speed in this many seconds."""
+
+ENDLESS = 1e6
+"""Limits beyond [rad, m, Nm or N] are none: descriptions write such numbers for a joint that has no limit."""
+_KEYS = ("lower", "upper", "velocity", "acceleration", "effort")
+
+TOPIC = "/joint_trajectory"
+TYPE = "trajectory_msgs/msg/JointTrajectory"
+RATE = 100.0
+"""Points of a trajectory per second; controllers interpolate between them."""
+
+_BAG = "trajectory"
+_CSV = "trajectory.csv"
+
+
+def read_limits(path: FramePath | ArmModel, file: str | Path | None = None) -> JointLimits:
+    """Take the limits of joints from the URDF, and narrow them by a file.
+
+    A joint without an end may turn half a turn to both sides. An effort limit of zero is taken for none.
+    InertidError names the entry of a file that cannot be used, or a joint without a velocity limit in either place.
+    """
+    model, count = path.model, len(path.joint_names)
+    of_urdf = (model.lowerPositionLimit, model.upperPositionLimit, model.velocityLimit, model.effortLimit)
+    lower, upper, velocity, effort = (np.array(limit[:count]) for limit in of_urdf)
+    endless = upper - lower > ENDLESS
+    lower[endless], upper[endless] = -np.pi, np.pi
+    for limit in (velocity, effort):
+        limit[(limit <= 0.0) | (limit > ENDLESS)] = np.inf
+    given = _read_file(file, path.joint_names)
+    lower, upper = np.maximum(lower, given["lower"]), np.minimum(upper, given["upper"])
+    velocity, effort = np.minimum(velocity, given["velocity"]), np.minimum(effort, given["effort"])
+    _check(path.joint_names, lower, upper, velocity)
+    acceleration = np.where(np.isfinite(given["acceleration"]), given["acceleration"], velocity / TIME_TO_SPEED)
+    return JointLimits(lower, upper, velocity, acceleration, effort)
+
+
+def _read_file(file: str | Path | None, names: tuple[str, ...]) -> dict[str, FloatArray]:
+    """Return what a file says of each joint, infinite where it says nothing or there is none."""
+    given: dict[str, FloatArray] = {key: np.full(len(names), np.inf) for key in _KEYS}
+    given["lower"] *= -1.0
+    if file is None:
+        return given
+    joints = read_mapping(Path(file)).section("joints")
+    for name in joints.content:
+        if name not in names:
+            raise FileFormatError(f"'{file}': joint '{name}' is not one of the joints that move: {', '.join(names)}")
+        _read_joint(joints.section(name), names.index(name), given)
+    return given
+
+
+def _read_joint(section: Section, index: int, given: dict[str, FloatArray]) -> None:
+    for key, value in section.content.items():
+        if key not in _KEYS:
+            raise FileFormatError(f"{section.where}: '{key}' is none of {', '.join(_KEYS)}")
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and np.isfinite(value)
+        if not is_number or (key not in ("lower", "upper") and value <= 0.0):
+            expected = "a finite number" if key in ("lower", "upper") else "a finite number above 0"
+            raise FileFormatError(f"{section.where}: '{key}' is {value!r}, not {expected}")
+        given[key][index] = float(value)
+
+
+def _check(names: tuple[str, ...], lower: FloatArray, upper: FloatArray, velocity: FloatArray) -> None:
+    for name, low, high, speed in zip(names, lower.tolist(), upper.tolist(), velocity.tolist(), strict=True):
+        if not low < high:
+            raise RobotDescriptionError(f"joint '{name}' has no room between {low:g} and {high:g}: widen its limits")
+        if not np.isfinite(speed):
+            raise RobotDescriptionError(
+                f"joint '{name}' has no velocity limit in the robot description: give one in a file (--limits)"
+            )
+
+
+def prepare_directory(directory: Path) -> None:
+    """Create the directory before the long search; FileAccessError if it cannot be written to or has a trajectory."""
+    for taken in (directory / _CSV, directory / _BAG):
+        if taken.exists():
+            raise FileAccessError(f"'{taken}' already exists: choose another directory, or move it away")
+    make_directory(directory)
+
+
+def write_trajectory(directory: Path, motion: Motion, joint_names: Sequence[str]) -> tuple[Path, Path]:
+    """Write both files into a prepared directory, and return their paths; FileAccessError if that fails.
+
+    The columns of the CSV are time, then positions, velocities and accelerations of all joints.
+    """
+    times = np.linspace(0.0, motion.duration, 1 + int(np.ceil(motion.duration * RATE)))
+    path = motion.at(times)
+    table, bag = directory / _CSV, directory / _BAG
+    try:
+        _write_csv(table, times, path, joint_names)
+        _write_bag(bag, times, path, joint_names)
+    except (OSError, WriterError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise FileAccessError(f"'{directory}' cannot be written to: {reason}; choose another one with -o") from None
+    return table, bag
+
+
+def _write_csv(file: Path, times: FloatArray, path: JointPath, names: Sequence[str]) -> None:
+    kinds = ("position", "velocity", "acceleration")
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream)
+    writer.writerow(["time", *(f"{name} {kind}" for kind in kinds for name in names)])
+    writer.writerows(np.column_stack([times, *path]).tolist())
+    write_whole(file, stream.getvalue())
+
+
+def _write_bag(folder: Path, times: FloatArray, path: JointPath, names: Sequence[str]) -> None:
+    store = get_typestore(Stores.ROS2_JAZZY)
+    message = _make_message(store.types, times, path, names)
+    with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        connection = writer.add_connection(TOPIC, TYPE, typestore=store)
+        writer.write(connection, 0, store.serialize_cdr(message, TYPE))
+
+
+def _make_message(types: Any, times: FloatArray, path: JointPath, names: Sequence[str]) -> Any:
+    header = types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](0, 0), "")
+    make_point = types["trajectory_msgs/msg/JointTrajectoryPoint"]
+    make_duration = types["builtin_interfaces/msg/Duration"]
+    points = [
+        make_point(*state, np.empty(0), make_duration(*divmod(round(time * 1e9), 1_000_000_000)))
+        for time, *state in zip(times.tolist(), *path, strict=True)
+    ]
+    return types[TYPE](header, list(names), points)
