@@ -9,9 +9,9 @@ import numpy as np
 
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.input.segments import Segment
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rows.advance import INTERVAL, advance, foresee, weigh_entries
-from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, INTEGRAL
+from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, INTEGRAL, fill_nuisances, record_row
 from inertid_ros.core.rows.memory import GAP, RESTART, make_memory
 from inertid_ros.core.settings.choices import Method
 
@@ -138,6 +138,14 @@ class Rows:
         """Carry on from the sample of a row to the next one."""
         x, at = self._signals
         return advance(x, at, self._floats, self.integers, segment.stamps, segment.samples, self.predicted, position)
+
+    def record_row(self, values: FloatArray, drives: IntArray, record: FloatArray) -> bool:
+        """Record the newest row and leave out what noise alone would excite, see `making.record_row`."""
+        return record_row(self._floats, self.integers, values, drives, record)
+
+    def fill_nuisances(self, first: int, tilted: FloatArray) -> None:
+        """Fill in the columns of tilt and delay, see `making.fill_nuisances`."""
+        fill_nuisances(self._floats, self.integers, first, tilted)
 
     def foresee(self, samples: FloatArray) -> FloatArray:
         """Predict (N, K) samples [time, positions, velocities] after the last one; changes nothing."""
