@@ -25,8 +25,8 @@ class Equation:
         memory: what the kernels compute S signals from, of which the first M have a momentum.
         entry_signals, entry_channels, entry_unknowns, entry_factors: (E,) an entry adds factor times a signal to the
             regressor at (channel, unknown).
-        drives: (n, D) for each joint the unknowns of its friction and its rotor, -1 where there are fewer than D; (0, 0)
-            where efforts are not used.
+        drives: (n, D) for each joint the unknowns of its friction and its rotor, -1 where there are fewer; (0, 0) where
+            efforts are not used.
         monitors_motion: whether the first six momenta are a twist whose noise is measured on the way; where it is, they
             are corrected for what Tustin's rule misses of the derivative.
     """

@@ -81,10 +81,6 @@ class SignalMemory(NamedTuple):
     floats: FloatArray
     integers: IntArray
 
-    def copy(self) -> SignalMemory:
-        """An independent copy: two chains must not compute in the same place."""
-        return SignalMemory(self.floats.copy(), self.integers)
-
 
 def make_signal_memory(
     tree: FloatArray,

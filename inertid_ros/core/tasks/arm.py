@@ -204,25 +204,25 @@ class ArmTask:
 
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """Readings and predictions as the driver publishes them, and the rows used since the last segment."""
-        restore, rows = self.input.restore, self._no_rows
+        _, stamps, samples, columns = segment
+        measured, predicted, rows = samples[:, columns.readings], self.rows.predicted, self._no_rows
+        if self.input.must_restore:
+            measured, predicted = self.input.restore(segment, measured), self.input.restore(segment, predicted)
         if self._recorded:
-            stamps, records = zip(*self._recorded, strict=True)
-            self._recorded = []
-            measured, predicted, usable = np.stack(records, axis=1)
-            rows = RowOutput(np.array(stamps), measured, predicted, usable > 0.0)
-        return Output(
-            segment.stamps,
-            restore(segment, segment.readings),
-            restore(segment, self.rows.predicted),
-            np.equal(segment.bad, 0.0),
-            rows,
-            events,
-        )
+            rows = self._list_rows()
+        return Output(stamps, measured, predicted, np.logical_not(samples[:, columns.bad]), rows, events)
+
+    def _list_rows(self) -> RowOutput:
+        """The rows used since the last segment."""
+        stamps, records = zip(*self._recorded, strict=True)
+        self._recorded, rows = [], np.array(records)
+        return RowOutput(np.array(stamps), rows[:, 0], rows[:, 1], rows[:, 2] > 0.0)
 
     def answer(self, waiting: Waiting, predicted: FloatArray) -> Output:
         """Samples that wait, as the driver publishes them."""
-        restored = self.input.restore(waiting, predicted)
-        return Output(waiting.stamps, waiting.measured, restored, waiting.usable, self._no_rows)
+        if self.input.must_restore:
+            predicted = self.input.restore(waiting, predicted)
+        return Output(waiting.stamps, waiting.measured, predicted, waiting.usable, self._no_rows)
 
     def _summarise(
         self, estimator: ReweightedEstimator, fitted: RowFit | None, stamp: int, is_paused: bool

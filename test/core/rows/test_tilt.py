@@ -6,12 +6,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.signal import bilinear, lfilter
+from support.random_robots import make_random_tree
 
 from inertid_ros.core.robot.arm import ArmModel
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.robot.tree import POSE, pack_tree
 from inertid_ros.core.rows.tilt import AXES, compute_gravity_torques, filter_torques, find_horizontal_axes
-from test.support.random_robots import make_random_tree
 
 
 @pytest.mark.parametrize("seed", range(8))
