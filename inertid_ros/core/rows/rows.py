@@ -137,9 +137,8 @@ class Rows:
         """
         if segment.starts_anew:
             self.memory.clock[0] = GAP
-        _, stamps, samples, _ = segment
-        predicted = self.predicted = np.empty((len(stamps), self._channels))
-        return self._advance(self._all_floats, self._all_integers, stamps, samples, predicted, -1)
+        self.predicted = np.empty((len(segment.stamps), self._channels))
+        return self.resume(segment, -1)
 
     def resume(self, segment: Segment, position: int) -> int:
         """Carry on from the sample of a row to the next one."""
