@@ -125,7 +125,7 @@ def smooth(measured: Samples) -> Samples:
 def find_errors(arm: ArmModel, samples: Samples) -> FloatArray:
     """Relative errors (4,) of the least squares over the windows from the start to each sample."""
     rows = EnergyRows(arm, STEP, 1.0, viscous=False, coulomb=False, rotor_inertia=False, offset=False)
-    windows = rows.process(*samples).rows.cumsum(axis=0)
+    windows = rows.process(np.column_stack(samples)).rows.cumsum(axis=0)
     found = np.linalg.lstsq(windows[:, COLUMNS], windows[:, -1], rcond=None)[0]
     return np.asarray(np.abs(found / TRUTH - 1.0))
 

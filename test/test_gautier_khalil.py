@@ -15,7 +15,7 @@ def test_columns_are_those_of_the_paper() -> None:
     arm = make_arm()
     samples = make_motion(arm)
     rows = EnergyRows(arm, STEP, 1.0, viscous=False, coulomb=False, rotor_inertia=False, offset=False)
-    found = rows.process(*samples).rows.cumsum(axis=0)[:, COLUMNS]
+    found = rows.process(np.column_stack(samples)).rows.cumsum(axis=0)[:, COLUMNS]
     (first, second), elbow = samples.velocities[1:].T, samples.positions[1:, 1]
     both = first + second
     cosine, sine = LENGTH * both * first * np.cos(elbow), -LENGTH * both * first * np.sin(elbow)

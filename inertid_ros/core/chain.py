@@ -116,8 +116,9 @@ class Chain:
         """Take joint states of one publisher, or wrenches; never raises for bad data."""
         if self._task is None:
             self._find_joints(block)
-        if self._task is not None:
-            self._task.input.push(block)
+        task = self._task
+        if task is not None:
+            task.input.push(block)
 
     def _find_joints(self, block: JointBlock | WrenchBlock) -> None:
         """The arm is what the first usable message has; what mimics another joint or has no single coordinate, not."""

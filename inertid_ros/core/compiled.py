@@ -17,8 +17,10 @@ from typing import Any, TypeVar, cast
 
 from numba import config as numba_config
 from numba import njit
+from numba import typeof as numba_typeof
 
 config: Any = numba_config
+typeof: Any = numba_typeof
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _KERNELS = (
@@ -34,9 +36,11 @@ _KERNELS = (
     "input/timestamps.py",
     "robot/tree.py",
     "rows/advance.py",
+    "rows/energy.py",
     "rows/making.py",
     "rows/memory.py",
     "rows/standstill.py",
+    "rows/tilt.py",
 )
 """The files that hold kernels, relative to this one."""
 
@@ -89,10 +93,25 @@ def is_compiled() -> bool:
     return bool(config.DISABLE_JIT) or (_CACHE is not None and any(_CACHE.rglob("*.nbc")))
 
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+"""Of numba: kernels release the GIL, and a division by zero gives infinity, which needs no check before each one."""
+
+
 def compiled(function: Function) -> Function:
     """Compile a function at its first call, and keep the result where that is possible."""
     try:
-        kernel: Any = njit(cache=_CACHE is not None, nogil=True)(function)
+        kernel: Any = njit(cache=_CACHE is not None, **_OPTIONS)(function)
     except RuntimeError:  # numba finds no place for this file's code in the cache after all
-        kernel = njit(nogil=True)(function)
+        kernel = njit(**_OPTIONS)(function)
     return cast(Function, kernel)
+
+
+def specialise(kernel: Function, *examples: object) -> Function:
+    """A kernel for arguments of exactly the types that these examples have.
+
+    It does not look at them again, which is half of what a call costs: only for arrays that this package has made.
+    """
+    if config.DISABLE_JIT:
+        return kernel
+    dispatcher: Any = kernel
+    return cast(Function, dispatcher.compile(tuple(typeof(example) for example in examples)))

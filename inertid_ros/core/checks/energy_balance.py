@@ -74,7 +74,7 @@ class EnergyCheck:
         predicted = rows @ parameters
         left = work - predicted
         variances = np.maximum(windows.squares, 0.0) @ self.effort_density
-        variances += np.einsum("rf,fg,rg->r", rows, covariance, rows)
+        variances += (rows @ covariance * rows).sum(axis=1)
         speeds = windows.squares.sum(axis=1)
         fit = (left * predicted, left * speeds, predicted * predicted, predicted * speeds, speeds * speeds)
         self._sums += [product.sum() for product in (left * left, variances, work * work, *fit)]
@@ -131,38 +131,28 @@ class EnergyCrossCheck:
     def __init__(self, model: LinkModel, links: LinksSettings, interval: float) -> None:
         """Set the arm, and how far samples are apart [s]."""
         self._rows = make_energy_rows(model, links, links.energy_window)
-        self._columns, self._size = model.base.columns, len(model.base.names)
+        self._taken = np.append(model.base.columns, len(model.base.names))
         self._interval, self._joints = interval, len(model.arm.joint_names)
         self.reset()
 
     def reset(self) -> None:
-        """Forget all samples and windows."""
+        """Forget all windows."""
         self._rows.restart()
-        self._samples: list[FloatArray] = []
         self._waiting: list[EnergyWindows] = []
         self._check = EnergyCheck(np.zeros(self._joints))
 
-    def take(self, sample: FloatArray, joints: int, is_new: bool) -> None:
-        """Take a sample [time, positions, velocities, efforts, bad]; where an effort is missing a new window starts."""
-        if is_new or sample[1 + 3 * joints :].any():
-            self._collect()
+    def take(self, sample: FloatArray, is_new: bool, is_bad: bool) -> None:
+        """Take a sample [time, positions, velocities, efforts, ...]; where an effort is bad a new window starts."""
+        if is_new or is_bad:
             self._rows.restart()
-            if sample[1 + 3 * joints :].any():
-                return
-        self._samples.append(sample[: 1 + 3 * joints].copy())
-
-    def _collect(self) -> None:
-        """Find the windows that ended in the samples taken."""
-        if not self._samples:
+        if is_bad:
             return
-        samples, self._samples = np.array(self._samples), []
-        windows = self._rows.process(samples[:, 0], *np.split(samples[:, 1:], 3, axis=1))
+        windows = self._rows.process(sample[None])
         if len(windows.rows):
-            self._waiting.append(windows)
+            self._waiting.append(windows._replace(rows=windows.rows[:, self._taken]))
 
     def judge(self, time: float, solution: WeightedSolution) -> None:
         """Compare the windows that ended by a time [s] with what a solution predicts of them."""
-        self._collect()
         if not self._waiting:
             return
         windows = EnergyWindows(*(np.concatenate(parts) for parts in zip(*self._waiting, strict=True)))
@@ -171,11 +161,8 @@ class EnergyCrossCheck:
         judged = _select(windows, ended)
         if not len(judged.rows) or solution.rows.max() < _ROWS:
             return
-        values, covariance = np.zeros(self._size), np.zeros((self._size, self._size))
-        values[self._columns] = solution.values
-        covariance[np.ix_(self._columns, self._columns)] = solution.information.covariance()
         self._check.effort_density = solution.variances * solution.correlations * self._interval
-        self._check.take(judged, values, covariance)
+        self._check.take(judged, solution.values, solution.inverse @ solution.inverse.T)
 
     def findings(self) -> tuple[Finding, ...]:
         """The disagreement in words, if there is one."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.equations.equation import Equation
+from inertid_ros.core.equations.equation import NO_DRIVES, Equation
 from inertid_ros.core.equations.signals import (
     BUMP,
     BUMPS,
@@ -102,7 +102,7 @@ def make_arm_equation(
         entry_channels=np.concatenate((channels[kept], drives[:, 2])),
         entry_unknowns=np.concatenate((places[kept], drives[:, 3])),
         entry_factors=np.ones(signals),
-        drives=_list_drive_unknowns(drives, joints) if source.has_efforts else (),
+        drives=_list_drive_unknowns(drives, joints) if source.has_efforts else NO_DRIVES,
     )
 
 
@@ -142,7 +142,7 @@ def _list_entries(
 def _find_nonzero(memory: SignalMemory, joints: int) -> IntArray:
     """Indices of the entries that are not zero at all of some random states."""
     rng = np.random.default_rng(0)
-    probe = Equation((), (), memory, *(np.empty(0, dtype=np.int64),) * 3, np.empty(0))
+    probe = Equation((), (), memory, *(np.empty(0, dtype=np.int64),) * 3, np.empty(0), NO_DRIVES)
     seen = np.abs(probe.compute(*rng.uniform(-3.0, 3.0, (3, _PROBES, joints)))).max(axis=0)
     return np.flatnonzero(seen > _ZERO * seen.max(initial=0.0))
 
@@ -181,7 +181,11 @@ def _list_bumps(joints: int, base: int, first: int) -> IntArray:
     return np.column_stack((BUMP + bump, joint, base + joint, first + np.arange(joints * BUMPS)))
 
 
-def _list_drive_unknowns(drives: IntArray, joints: int) -> tuple[IntArray, ...]:
-    """For each joint the unknowns of its rotor and its friction."""
+def _list_drive_unknowns(drives: IntArray, joints: int) -> IntArray:
+    """For each joint the unknowns (n, D) of its rotor and its friction, -1 where there are fewer."""
     moving = drives[drives[:, 0] != CONSTANT]
-    return tuple(moving[moving[:, 1] == joint, 3] for joint in range(joints))
+    own = [moving[moving[:, 1] == joint, 3] for joint in range(joints)]
+    listed = np.full((joints, max(map(len, own), default=0)), -1, dtype=np.int64)
+    for joint, unknowns in enumerate(own):
+        listed[joint, : len(unknowns)] = unknowns
+    return listed

@@ -11,6 +11,8 @@ from inertid_ros.core.records import FloatArray, IntArray
 
 WRENCH_NAMES = ("fx", "fy", "fz", "nx", "ny", "nz")
 """Components of a wrench: force [N], moment [Nm]."""
+NO_DRIVES: IntArray = np.empty((0, 0), dtype=np.int64)
+"""No joint has unknowns of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class Equation:
         memory: what the kernels compute S signals from, of which the first M have a momentum.
         entry_signals, entry_channels, entry_unknowns, entry_factors: (E,) an entry adds factor times a signal to the
             regressor at (channel, unknown).
-        drives: for each joint the unknowns of its friction and its rotor.
+        drives: (n, D) for each joint the unknowns of its friction and its rotor, -1 where there are fewer; (0, 0) where
+            efforts are not used.
         monitors_motion: whether the first six momenta are a twist whose noise is measured on the way; where it is, they
             are corrected for what Tustin's rule misses of the derivative.
     """
@@ -35,7 +38,7 @@ class Equation:
     entry_channels: IntArray
     entry_unknowns: IntArray
     entry_factors: FloatArray
-    drives: tuple[IntArray, ...] = ()
+    drives: IntArray
     monitors_motion: bool = False
 
     @property

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.equations.equation import WRENCH_NAMES, Equation
+from inertid_ros.core.equations.equation import NO_DRIVES, WRENCH_NAMES, Equation
 from inertid_ros.core.equations.signals import make_signal_memory
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
@@ -92,6 +92,7 @@ def make_load_equation(path: FramePath, gravity: FloatArray) -> Equation:
         entry_channels=channels,
         entry_unknowns=unknowns,
         entry_factors=tensor[signals, channels, unknowns],
+        drives=NO_DRIVES,
         monitors_motion=True,
     )
 

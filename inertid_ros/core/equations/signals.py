@@ -81,10 +81,6 @@ class SignalMemory(NamedTuple):
     floats: FloatArray
     integers: IntArray
 
-    def copy(self) -> SignalMemory:
-        """An independent copy: two chains must not compute in the same place."""
-        return SignalMemory(self.floats.copy(), self.integers)
-
 
 def make_signal_memory(
     tree: FloatArray,
@@ -324,22 +320,23 @@ def compute_arm_signals(x: FloatArray, at: IntArray, is_whole: bool) -> None:
 @compiled
 def compute_drive_signals(x: FloatArray, at: IntArray, v: FloatArray, a: FloatArray, is_whole: bool) -> None:
     """Signals of rotors, friction and offsets, after the inertial ones."""
+    knee, drives, inertial = x[at[COULOMB_VELOCITY]], at[DRIVE], at[INERTIAL]
+    momenta, rests = at[MOMENTUM] + inertial, at[REST] + inertial
     for index in range(at[DRIVES]):
-        drive = at[DRIVE] + 2 * index
-        kind, joint = at[drive], at[drive + 1]
-        rest = at[REST] + at[INERTIAL] + index
+        kind, joint, rest = at[drives + 2 * index], at[drives + 2 * index + 1], rests + index
         if kind == ROTOR:
-            x[at[MOMENTUM] + at[INERTIAL] + index] = v[joint]
+            x[momenta + index] = v[joint]
             x[rest] = a[joint] if is_whole else 0.0
         elif kind == VISCOUS:
             x[rest] = v[joint]
         elif kind == COULOMB:
-            x[rest] = saturate(v[joint], x[at[COULOMB_VELOCITY]])
+            x[rest] = saturate(v[joint], knee)
         elif kind == CONSTANT:
             x[rest] = 1.0
+        elif abs(v[joint]) >= KNEES[BUMPS] * knee:
+            x[rest] = 0.0
         else:
-            knee, bump = x[at[COULOMB_VELOCITY]], kind - BUMP
-            x[rest] = saturate(v[joint], KNEES[bump] * knee) - saturate(v[joint], KNEES[bump + 1] * knee)
+            x[rest] = saturate(v[joint], KNEES[kind - BUMP] * knee) - saturate(v[joint], KNEES[kind - BUMP + 1] * knee)
 
 
 @compiled

@@ -84,7 +84,7 @@ def looks_the_same(sums: ProductSums, pieces: int) -> bool:
     """Whether no score of the last pieces stands out of what noise lets expect: then nothing has changed."""
     squares, expected = np.zeros((2, 6, FEATURES))
     coefficients = find_coefficients(sums.values)
-    add_scores(sums.recent[1 : 1 + pieces].sum(axis=0)[None], coefficients, squares, expected)
+    add_scores(sums.find_recent(1, 1 + pieces)[None], coefficients, squares, expected)
     return bool((squares <= _OUTSTANDING * sums.inflation[:, None] * expected).all())
 
 

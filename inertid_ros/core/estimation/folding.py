@@ -45,6 +45,34 @@ def fold_rows(matrix: FloatArray, rows: FloatArray) -> None:
 
 
 @compiled
+def diffuse(matrix: FloatArray, first: int, deviations: FloatArray) -> None:
+    """Let the unknowns from `first` on wander by independent steps u with these standard deviations (n - first,).
+
+    With x' = x + u e_b, one unknown b after the other, the rows [1 / deviation, 0, 0] and [-R_b, R, z] in (u, x') are
+    rotated until only the first has u, and that one is left out. From row b upwards R stays triangular.
+    """
+    size = len(matrix)
+    pivot = np.empty(size)
+    for b in range(first, size - 1):
+        if not deviations[b - first] > 0.0:
+            continue
+        own = 1.0 / deviations[b - first]
+        pivot[:] = 0.0
+        for i in range(b, -1, -1):
+            line = matrix[i]
+            other = -line[b]
+            if other == 0.0:
+                continue
+            length = np.hypot(own, other)
+            c, s = own / length, other / length
+            own = length
+            for j in range(i, size):
+                above, below = pivot[j], line[j]
+                pivot[j] = c * above + s * below
+                line[j] = c * below - s * above
+
+
+@compiled
 def solve_triangle(matrix: FloatArray, values: FloatArray) -> None:
     """Solve R x = z into (n,)."""
     n = len(values)

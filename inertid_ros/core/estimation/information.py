@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dtrtri
 
-from inertid_ros.core.estimation.folding import fold_rows, solve_triangle
+from inertid_ros.core.estimation.folding import diffuse, fold_rows, solve_triangle
 from inertid_ros.core.records import FloatArray
 
 
@@ -118,23 +118,9 @@ class SquareRootInformation:
     def diffuse_last(self, first: int, deviations: FloatArray) -> None:
         """Let the unknowns from `first` on wander by independent steps with the given standard deviations (n - first,).
 
-        With x' = x + u, u of covariance Q: the system [[Q^-1/2, 0], [-R_b, R_b]] in (u, x') is triangularised and u
-        eliminated.
+        See `folding.diffuse`.
         """
-        n = self._n
-        count = n - first
-        if not np.any(deviations > 0):
-            return
-        system = np.zeros((count + n, count + n + 1))
-        system[np.arange(count), np.arange(count)] = 1.0 / np.maximum(deviations, 1e-12)
-        factor = self.factor
-        system[count:, :count] = -factor[:, first:]
-        system[count:, count : count + n] = factor
-        system[count:, count + n] = self.matrix[:n, n]
-        turned = np.asarray(np.linalg.qr(system, mode="r"))
-        left = self.matrix[n, n]
-        self.matrix[:n, :] = turned[count : count + n, count:]
-        self.matrix[n, n] = left
+        diffuse(self.matrix, first, deviations)
 
 
 def invert_root(covariance: FloatArray) -> FloatArray:

@@ -45,10 +45,27 @@ _NOTHING: FloatArray = np.zeros((1, 6, PRODUCTS, PRODUCTS))
 
 
 @compiled
-def add_products(products: FloatArray, z: FloatArray, readings: FloatArray, variance: FloatArray) -> None:
-    """Add one row to the products (6, P, P): z (P,) but for its last number, readings (6,) and their variances (6,)."""
+def add_products(
+    products: FloatArray,
+    z: FloatArray,
+    readings: FloatArray,
+    variance: FloatArray,
+    noise: FloatArray,
+    expected: FloatArray,
+) -> None:
+    """Add one row to the products (6, P, P).
+
+    Args:
+        products: lower triangles.
+        z: (P,) but for its last number.
+        readings: (6,) that number.
+        variance: (6,) by which it counts.
+        noise: (6,) variance of its noise.
+        expected: (6,) weighted squares that noise leaves of all rows.
+    """
     size = len(z)
     for channel in range(len(readings)):
+        expected[channel] += noise[channel] / variance[channel]
         z[size - 1] = readings[channel]
         gram = products[channel]
         for i in range(size):
@@ -128,8 +145,8 @@ class ProductSums:
 
     Attributes:
         settled: (6, P, P) of all rows before the recent ones, lower triangles.
-        recent: (8, 6, P, P) of the last pieces, the present one first.
-        blocks: (16, 6, P, P) of the last blocks, the present one first.
+        recent: (8, 6, P, P) of the last pieces, and
+        blocks: (16, 6, P, P) of the last blocks: rings, the newest at places that go down.
         pieces: how many are over.
         expected: (6,) weighted squares that noise leaves of all rows.
         mean, precision: (55,), (55, 55) what is known of load, bias and nuisances besides.
@@ -144,7 +161,7 @@ class ProductSums:
         self.settled: FloatArray = np.zeros((6, PRODUCTS, PRODUCTS))
         self.recent: FloatArray = np.zeros((RECENT, 6, PRODUCTS, PRODUCTS))
         self.blocks: FloatArray = np.zeros((BLOCKS, 6, PRODUCTS, PRODUCTS))
-        self.pieces = 0
+        self._piece = self._block = self.pieces = 0
         self.expected: FloatArray = np.zeros(6)
         self.values: FloatArray = mean.copy()
         self.inflation: FloatArray = np.ones(6)
@@ -158,23 +175,22 @@ class ProductSums:
 
         Returns whether that completes a piece: then call `begin_piece`.
         """
-        add_products(self.recent[0], z, readings, variance)
-        self.expected = self.expected + noise / variance
+        add_products(self.recent[self._piece], z, readings, variance, noise, self.expected)
         self._filled += interval
         return self._filled >= PIECE
 
     def begin_piece(self, wander: FloatArray) -> None:
         """Put the present piece to the others; biases have wandered by a variance (6,) per second."""
         diffuse_products(self.settled, wander * self._filled)
-        self.settled += self.recent[-1]
-        self.blocks[0] += self.recent[0]
-        self.recent = np.roll(self.recent, 1, axis=0)
-        self.recent[0] = 0.0
+        self.blocks[self._block] += self.recent[self._piece]
+        self._piece = (self._piece - 1) % RECENT
+        self.settled += self.recent[self._piece]
+        self.recent[self._piece] = 0.0
         self.pieces += 1
         self._filled = 0.0
         if self.pieces % PIECES == 0:
-            self.blocks = np.roll(self.blocks, 1, axis=0)
-            self.blocks[0] = 0.0
+            self._block = (self._block - 1) % BLOCKS
+            self.blocks[self._block] = 0.0
 
     @property
     def total(self) -> FloatArray:
@@ -184,26 +200,32 @@ class ProductSums:
     @property
     def full_blocks(self) -> FloatArray:
         """(B, 6, P, P) of the last blocks that are over, lower triangles."""
-        return self.blocks[1 : 1 + min(self.pieces // PIECES, BLOCKS - 1)]
+        count = min(self.pieces // PIECES, len(self.blocks) - 1)
+        return np.asarray(self.blocks[(self._block + 1 + np.arange(count)) % BLOCKS])
+
+    def find_recent(self, start: int, stop: int) -> FloatArray:
+        """Of pieces so far back, 0 is the present one, lower triangles (6, P, P)."""
+        total = np.zeros_like(self.settled)
+        for age in range(start, min(stop, RECENT)):
+            total += self.recent[(self._piece + age) % RECENT]
+        return total
 
     def window(self, pieces: int) -> FloatArray:
         """Of the last pieces that are over (6, P, P)."""
-        return complete(self.recent[1 : 1 + pieces].sum(axis=0))
+        return complete(self.find_recent(1, 1 + pieces))
 
     def copy(self) -> ProductSums:
         """An independent copy."""
-        same = ProductSums(self.mean, self.precision)
+        same = copy_shallow(self)
         same.settled, same.recent, same.blocks = self.settled.copy(), self.recent.copy(), self.blocks.copy()
-        same.pieces, same._filled = self.pieces, self._filled
-        same.values, same.expected = self.values, self.expected
-        same.inflation, same.known_inflation = self.inflation, self.known_inflation
+        same.expected = self.expected.copy()
         return same
 
     def condense(self) -> ProductSums:
         """A copy that has the same solution, but has forgotten what came when: it is made often, and soon."""
         same = copy_shallow(self)
         same.settled = self.settled + self.recent.sum(axis=0)
-        same.recent, same.blocks = _NOTHING, _NOTHING
+        same.recent, same.blocks, same.expected = _NOTHING, _NOTHING, self.expected.copy()
         return same
 
     def take_over(self, other: ProductSums, bias_variance: FloatArray) -> None:
@@ -212,20 +234,23 @@ class ProductSums:
         diffuse_products(self.settled, bias_variance)
         self.settled += other.settled
         self.recent, self.blocks, self.pieces, self._filled = other.recent, other.blocks, other.pieces, other._filled
+        self._piece, self._block = other._piece, other._block
         self.expected = self.expected + other.expected
 
     def split_off(self, pieces: int, dropped: int) -> ProductSums:
         """Take the present piece and the last ones away, and forget some before them; returns sums of the former."""
         young = ProductSums(self.mean, self.precision)
         count = 1 + pieces
-        young.recent[:count] = self.recent[:count]
-        young.blocks[0] = self.recent[1:count].sum(axis=0)
+        for age in range(count):
+            young.recent[age] = self.recent[(self._piece + age) % RECENT]
+        young.blocks[0] = self.find_recent(1, count)
         young.pieces, young._filled = pieces, self._filled
         young.inflation = young.known_inflation = self.inflation
         share = pieces / max(self.pieces, 1)
         young.expected, self.expected = share * self.expected, (1.0 - share) * self.expected
-        self.settled += self.recent[count + dropped :].sum(axis=0)
-        self.recent[:], self.blocks[:2] = 0.0, 0.0
+        self.settled += self.find_recent(count + dropped, RECENT)
+        self.recent[:] = 0.0
+        self.blocks[[self._block, (self._block + 1) % BLOCKS]] = 0.0
         self._filled = 0.0
         return young
 

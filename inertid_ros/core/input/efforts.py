@@ -78,24 +78,23 @@ _SILENT = 1 * SECOND
 
 
 class EffortStreams:
-    """One time line of efforts for each publisher, told apart by the joints it gives."""
+    """One time line of efforts for each publisher.
+
+    Attributes:
+        lines: those of each list of joints that a publisher gives.
+    """
 
     def __init__(self, efforts: EffortInput, count: int, delay: float) -> None:
         """Make room for some number of joints, n, whose efforts are late by a delay [s]."""
         self._efforts = efforts
         self._n = count
         self._delay = round(delay * SECOND)
-        self._lines: dict[tuple[int, ...], Timeline] = {}
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no publisher."""
-        return not self._lines
+        self.lines: dict[tuple[int, ...], Timeline] = {}
 
     @property
     def newest(self) -> int:
         """Stamp up to which the efforts of all publishers that still publish can be read."""
-        ends = [line.newest for line in self._lines.values()]
+        ends = [line.newest for line in self.lines.values()]
         return min((end for end in ends if end > max(ends) - _SILENT), default=NEVER)
 
     def push(self, stamps: IntArray, efforts: FloatArray, origin: int) -> None:
@@ -105,14 +104,14 @@ class EffortStreams:
         only left out.
         """
         joints = self._efforts.joints
-        if joints not in self._lines:
-            self._lines[joints] = Timeline(2 * self._n, "effort", Health(), origin)
-        self._efforts.push(self._lines[joints], stamps - self._delay, efforts)
+        if joints not in self.lines:
+            self.lines[joints] = Timeline(2 * self._n, "effort", Health(), origin)
+        self._efforts.push(self.lines[joints], stamps - self._delay, efforts)
 
     def read(self, times: FloatArray) -> tuple[FloatArray, BoolArray]:
         """Efforts (N, n) at (N,) times, and whether they are there and to be believed (N, n)."""
         efforts, usable = np.zeros((len(times), self._n)), np.zeros((len(times), self._n), dtype=bool)
-        for joints, line in self._lines.items():
+        for joints, line in self.lines.items():
             if not len(line.stamps):
                 continue
             known = (line.stamps[[0, -1]] - line.integers[ORIGIN]) * 1e-9

@@ -110,6 +110,9 @@ class ArmInput:
 
     Readings are those on the robot, whatever the sign of the base sensor's driver, and less what the sensor reads at
     rest where that is known.
+
+    Attributes:
+        must_restore: whether they are not what the driver publishes.
     """
 
     def __init__(
@@ -121,7 +124,9 @@ class ArmInput:
         static: StaticWrench | None = None,
     ) -> None:
         """Set up the inputs that the settings name."""
-        source = self._source = Source(links.source)
+        source = Source(links.source)
+        self._has_efforts, self._has_wrenches = source.has_efforts, source.has_base_wrench
+        self._has_both = source is Source.BOTH
         self._health = health
         self._n = len(arm.joint_names)
         self._sign = -1.0 if links.base_wrench_sign is BaseSign.ON_GROUND and source is not Source.EFFORT else 1.0
@@ -130,6 +135,7 @@ class ArmInput:
         self._streams = EffortStreams(self._efforts, self._n, links.effort_delay)
         self._leader: tuple[int, ...] | None = None
         self._static = None if static is None else static.in_order(arm.joint_names)
+        self.must_restore = self._sign < 0.0 or self._static is not None
         base_frame = links.base_frame or robot.frame_names[0]
         self._wrenches = WrenchLine(robot, base_frame, "base_wrench", "links.base_frame", health)
         channels = (_WRENCH if source.has_base_wrench else 0) + (self._n if source.has_efforts else 0)
@@ -143,17 +149,18 @@ class ArmInput:
         """Take joint states of one publisher, or wrenches of the base sensor."""
         if isinstance(block, JointBlock):
             self._push_joints(self._names.resolve(block))
-        elif self._source.has_base_wrench and self._wrenches.push_wrenches(block):
+        elif self._has_wrenches and self._wrenches.push_wrenches(block):
             self._synchroniser.restart()
 
     def _push_joints(self, block: JointBlock) -> None:
         synchroniser, efforts = self._synchroniser, self._efforts
         synchroniser.push_joints(block)
-        if not self._source.has_efforts or not efforts.has_efforts(block):
+        if not self._has_efforts or not efforts.has_efforts(block):
             return
         assert block.efforts is not None
-        if self._source is Source.EFFORT and self._leader in (None, efforts.joints):
+        if self._leader is None and not self._has_wrenches:
             self._leader = efforts.joints
+        if self._leader == efforts.joints:
             if efforts.push(synchroniser.readings, block.stamps, block.efforts):
                 synchroniser.restart()
         elif synchroniser.origin is not None:
@@ -161,9 +168,8 @@ class ArmInput:
 
     def process(self) -> list[Segment]:
         """Synchronise all that can be."""
-        has_others = self._source is Source.BOTH
-        segments = self._synchroniser.process(self._streams.newest if has_others else None)
-        if self._source is not Source.EFFORT or not self._streams.is_empty:
+        segments = self._synchroniser.process(self._streams.newest if self._has_both else None)
+        if self._has_wrenches or self._streams.lines:
             for segment in segments:
                 self._complete(segment)
         return segments
@@ -171,16 +177,16 @@ class ArmInput:
     def _complete(self, segment: Segment) -> None:
         """Lay down the readings of other publishers and sensors, and turn those of the base sensor."""
         readings, bad = segment.readings, segment.bad
-        if not self._streams.is_empty:
+        if self._streams.lines:
             efforts, usable = self._streams.read(segment.times)
-            if self._source is Source.EFFORT:
+            if not self._has_wrenches:
                 readings[usable] = efforts[usable]
                 bad[usable] = 0.0
             else:
                 readings[:, _WRENCH:], bad[:, _WRENCH:] = efforts, ~usable
-        elif self._source is Source.BOTH:
+        elif self._has_both:
             bad[:, _WRENCH:] = 1.0
-        if self._source.has_base_wrench:
+        if self._has_wrenches:
             readings[:, :_WRENCH] *= self._sign
         if self._static is not None:
             at_rest, near = self._static.read(segment.positions)
@@ -192,8 +198,6 @@ class ArmInput:
 
     def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:
         """Readings or predictions (N, K) of samples, as the driver publishes them."""
-        if self._sign > 0.0 and self._static is None:
-            return values
         if self._sign < 0.0:
             values = values.copy()
             values[:, :_WRENCH] *= -1.0
@@ -201,11 +205,11 @@ class ArmInput:
 
     def foresee(self, after: int) -> Waiting | None:
         """What waits for a later joint state, after a stamp."""
-        found = self._synchroniser.foresee(after) if self._source is not Source.BOTH else None
+        found = None if self._has_both else self._synchroniser.foresee(after)
         if found is None:
             return None
         stamps, readings, samples = found
-        if self._source is Source.EFFORT:
+        if not self._has_wrenches:
             return Waiting(stamps, readings[:, : self._n], readings[:, self._n :] == 0.0, samples)
         return Waiting(stamps, readings, np.ones(readings.shape, dtype=bool), samples)
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inertid_ros.core.compiled import specialise
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.joint_stream import MAX_GAP, JointStream
 from inertid_ros.core.input.segments import (
@@ -99,6 +100,10 @@ class Synchroniser:
         self._last_names: tuple[str, ...] | None = None
         self._last: Publisher = _NOBODY
         self._marks: FloatArray = np.empty((2, 1))
+        integers, floats = np.empty(0, np.int64), np.empty((0, 1))
+        self._synchronise = specialise(
+            synchronise, integers, floats, integers, integers, floats, integers, floats, floats
+        )
         self.restart()
 
     # Joint states
@@ -190,14 +195,14 @@ class Synchroniser:
 
     def _read(self, streams: list[JointStream], count: int) -> list[Segment]:
         """Segments of samples between the gaps."""
-        stamps, samples = np.empty(count, dtype=np.int64), np.empty((count, self._width))
+        stamps, samples = np.empty(count, np.int64), np.empty((count, self._width))
         if self._marks.shape[1] < count:
             self._marks = np.empty((2, 2 * count))
         marks, line, readings = self._marks, self.readings.integers, self.readings.states
         before = line.item(PAIRED)
         if len(streams) == 1:
             only = streams[0]
-            marked = synchronise(only.integers, only.states, only.targets, line, readings, stamps, samples, marks)
+            marked = self._synchronise(only.integers, only.states, only.targets, line, readings, stamps, samples, marks)
         else:
             lay_down(line, readings, self._first, stamps, samples, marks)
             for stream in streams:

@@ -64,6 +64,7 @@ from inertid_ros.core.rows.memory import (
 from inertid_ros.core.rows.standstill import measure_noise
 
 MOMENTUM, REST = equation.MOMENTUM, equation.REST
+FLOATS_END, INTEGERS_END = equation.FLOATS_END, equation.INTEGERS_END
 
 INTERVAL = 20_000_000
 """The decision interval [ns of stamps]: rows are taken and decisions made once in it, never once per block. Filtered
@@ -74,8 +75,6 @@ rows are correlated over longer, so more of them would say nothing new (50 Hz lo
 def advance(
     x: FloatArray,
     at: IntArray,
-    m: FloatArray,
-    of: IntArray,
     stamps: IntArray,
     samples: FloatArray,
     predicted: FloatArray,
@@ -84,10 +83,8 @@ def advance(
     """Carry samples of a segment through, up to the next row.
 
     Args:
-        x: floats of the equation's signals.
-        at: their integers.
-        m: floats of `make_memory`.
-        of: their integers.
+        x: floats of `make_memory`: those of the equation's signals, then those of the rows, m in other kernels.
+        at: their integers likewise, of in other kernels.
         stamps: (N,) nanoseconds.
         samples: (N, 1 + 2 n + 2 K) time [s], positions, velocities, readings, and 1 for each that is not usable.
         predicted: (N, K) is filled up to the row.
@@ -96,6 +93,7 @@ def advance(
     Returns:
         The sample whose row is laid down, which is not predicted yet; N if all are done.
     """
+    m, of = x[at[FLOATS_END] :], at[at[INTEGERS_END] :]
     for index in range(max(row, 0), len(stamps)):
         if index != row:
             take_sample(x, at, m, of, samples, index)
@@ -325,10 +323,9 @@ def predict(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, predicted:
 
 
 @compiled
-def foresee(
-    x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, samples: FloatArray, predicted: FloatArray
-) -> None:
+def foresee(x: FloatArray, at: IntArray, samples: FloatArray, predicted: FloatArray) -> None:
     """Predict samples (N, 1 + 2 n) after the last one, each on its own, and change nothing that is remembered."""
+    m, of = x[at[FLOATS_END] :], at[at[INTEGERS_END] :]
     remembered = m[of[CLOCK] : of[FILTERED_REST]]
     kept = remembered.copy()
     for index in range(len(samples)):

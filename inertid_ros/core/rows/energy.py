@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from inertid_ros.core.compiled import compiled
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import FloatArray, IntArray
@@ -41,18 +42,52 @@ class EnergyWindows(NamedTuple):
     velocities: FloatArray
 
 
-class _Sample(NamedTuple):
-    """What is kept of one sample: time, position (n,), velocity (n,), and forces (4, n) of unit coefficients."""
-
-    time: float
-    position: FloatArray
-    velocity: FloatArray
-    forces: FloatArray
-
-
-_Ended = tuple[_Sample, _Sample, FloatArray]
 _TIME_ROUNDING = 1e-9
 """Time [s] by which a window may be too short: stamps are nanoseconds."""
+
+
+@compiled
+def add_work(samples: FloatArray, begin: int, state: FloatArray, window: float, coulomb_velocity: float) -> int:
+    """Integrate samples, from one of them on, up to the one that ends a window; returns that, N if there is none.
+
+    Args:
+        samples: (N, 1 + 3 n or more) time [s], positions, velocities, efforts.
+        begin: the first one to take.
+        state: whether a window has begun, its first sample and the last one, each as far as the efforts, and integrals
+            (4, n) of effort, velocity, its smoothed sign and 1 over the positions.
+        window: its length [s].
+        coulomb_velocity: below which the sign fades.
+    """
+    n = (len(state) - 3) // 10
+    width = 1 + 3 * n
+    start, last, sums = state[1 : 1 + width], state[1 + width : 1 + 2 * width], state[1 + 2 * width :]
+    for k in range(begin, len(samples)):
+        sample = samples[k, :width]
+        if state[0] == 0.0:
+            begin_window(sample, state)
+            last[:] = sample
+            continue
+        for joint in range(n):
+            v, v_last = sample[1 + n + joint], last[1 + n + joint]
+            half = 0.5 * (sample[1 + joint] - last[1 + joint])
+            sign = min(max(v / coulomb_velocity, -1.0), 1.0) + min(max(v_last / coulomb_velocity, -1.0), 1.0)
+            sums[joint] += half * (sample[1 + 2 * n + joint] + last[1 + 2 * n + joint])
+            sums[n + joint] += half * (v + v_last)
+            sums[2 * n + joint] += half * sign
+            sums[3 * n + joint] += 2.0 * half
+        last[:] = sample
+        if sample[0] >= start[0] + window - _TIME_ROUNDING:
+            return k
+    return len(samples)
+
+
+@compiled
+def begin_window(sample: FloatArray, state: FloatArray) -> None:
+    """Begin a window with a sample (1 + 3 n,)."""
+    width = len(sample)
+    state[0] = 1.0
+    state[1 : 1 + width] = sample
+    state[1 + 2 * width :] = 0.0
 
 
 class EnergyRows:
@@ -80,73 +115,49 @@ class EnergyRows:
         self._window = window
         self._coulomb_velocity = coulomb_velocity
         self._is_on = np.array([viscous, coulomb, rotor_inertia, offset])
-        self._columns = arm.model.nv * (10 + int(self._is_on.sum()))
-        self._start: _Sample | None = None
-        self._last: _Sample | None = None
-        self._sums: FloatArray = np.zeros((4, arm.model.nv))
+        joints = self._joints = arm.model.nv
+        self._state = np.zeros(1 + 2 * (1 + 3 * joints) + 4 * joints)
+        shapes = (2,), (joints * (10 + int(self._is_on.sum())) + 1,), (joints,), (2, joints), (2, joints)
+        self._no_windows = EnergyWindows(*(np.empty((0, *shape)) for shape in shapes))
 
     def restart(self) -> None:
         """Forget the window that has begun: there was a gap."""
-        self._start = self._last = None
+        self._state[0] = 0.0
 
-    def process(
-        self, times: FloatArray, positions: FloatArray, velocities: FloatArray, efforts: FloatArray
-    ) -> EnergyWindows:
+    def process(self, samples: FloatArray) -> EnergyWindows:
         """Take samples, in blocks of any size, and return the windows that end with them.
 
         Args:
-            times: (N,) seconds, increasing.
-            positions: (N, n) rad or m, without jumps by a turn.
-            velocities: (N, n) rad/s or m/s.
-            efforts: (N, n) Nm or N.
+            samples: (N, 1 + 3 n or more) increasing times [s], positions [rad or m] without jumps by a turn, velocities
+                and efforts.
         """
-        ended = self._find_windows(times, positions, velocities, efforts)
-        count, joints = len(ended), self._model.nv
-        ends = [(start, end) for start, end, _ in ended]
-        return EnergyWindows(
-            times=np.array([[item.time for item in pair] for pair in ends]).reshape(count, 2),
-            rows=np.array([self._make_row(*window) for window in ended]).reshape(count, self._columns + 1),
-            squares=np.array([sums[1] for _, _, sums in ended]).reshape(count, joints),
-            positions=np.array([[item.position for item in pair] for pair in ends]).reshape(count, 2, joints),
-            velocities=np.array([[item.velocity for item in pair] for pair in ends]).reshape(count, 2, joints),
-        )
+        state, ended = self._state, []
+        end = add_work(samples, 0, state, self._window, self._coulomb_velocity)
+        while end < len(samples):
+            width = 1 + 3 * self._joints
+            ended.append(self._end_window(state[1 : 1 + width], samples[end], state[1 + 2 * width :]))
+            begin_window(samples[end, :width], state)
+            end = add_work(samples, end + 1, state, self._window, self._coulomb_velocity)
+        if not ended:
+            return self._no_windows
+        return EnergyWindows(*(np.array(parts) for parts in zip(*ended, strict=True)))
 
-    def _find_windows(
-        self, times: FloatArray, positions: FloatArray, velocities: FloatArray, efforts: FloatArray
-    ) -> list[_Ended]:
-        """Start, end and integrals (4, n) of the windows that end in a block."""
-        signs = np.clip(velocities / self._coulomb_velocity, -1.0, 1.0)
-        forces = np.stack((efforts, velocities, signs, np.ones_like(efforts)), axis=1)
-        samples = [_Sample(*sample) for sample in zip(times.tolist(), positions, velocities, forces, strict=True)]
-        if not samples:
-            return []
-        if self._start is None or self._last is None:
-            self._start = self._last = samples[0]
-            self._sums = np.zeros_like(self._sums)
-        before = np.concatenate((self._last.position[None], positions[:-1]))
-        forces_before = np.concatenate((self._last.forces[None], forces[:-1]))
-        areas = 0.5 * (forces + forces_before) * (positions - before)[:, None]
-        ended, begin = [], 0
-        while True:
-            end = int(np.searchsorted(times, self._start.time + self._window - _TIME_ROUNDING))
-            self._sums = self._sums + areas[begin : end + 1].sum(axis=0)
-            if end == len(samples):
-                break
-            ended.append((self._start, samples[end], self._sums))
-            self._start, self._sums, begin = samples[end], np.zeros_like(self._sums), end + 1
-        self._last = samples[-1]
-        return ended
+    def _end_window(self, start: FloatArray, end: FloatArray, integrals: FloatArray) -> tuple[FloatArray, ...]:
+        """One of each field of EnergyWindows."""
+        n, sums = self._joints, integrals.reshape(4, -1)
+        times = np.array([start[0], end[0]])
+        positions = np.array([start[1 : 1 + n], end[1 : 1 + n]])
+        velocities = np.array([start[1 + n : 1 + 2 * n], end[1 + n : 1 + 2 * n]])
+        rotors = 0.5 * (velocities[1] ** 2 - velocities[0] ** 2)
+        others = np.array((sums[1], sums[2], rotors, sums[3]))[self._is_on].ravel()
+        energies = [self._energy(*sample) for sample in zip(positions, velocities, strict=True)]
+        row = np.concatenate((energies[1] - energies[0], others, sums[0].sum(keepdims=True)))
+        return times, row, sums[1].copy(), positions, velocities
 
-    def _make_row(self, start: _Sample, end: _Sample, sums: FloatArray) -> FloatArray:
-        """One row (F + 1,)."""
-        rotors = 0.5 * (end.velocity**2 - start.velocity**2)
-        others = np.stack((sums[1], sums[2], rotors, sums[3]))[self._is_on].ravel()
-        return np.concatenate((self._energy(end) - self._energy(start), others, [sums[0].sum()]))
-
-    def _energy(self, sample: _Sample) -> FloatArray:
+    def _energy(self, position: FloatArray, velocity: FloatArray) -> FloatArray:
         """Energy (10 n,) of unit parameters."""
-        kinetic = pin.computeKineticEnergyRegressor(self._model, self._data, sample.position, sample.velocity)
-        potential = pin.computePotentialEnergyRegressor(self._model, self._data, sample.position)
+        kinetic = pin.computeKineticEnergyRegressor(self._model, self._data, position, velocity)
+        potential = pin.computePotentialEnergyRegressor(self._model, self._data, position)
         return np.asarray((kinetic + potential)[self._order])
 
 
@@ -176,7 +187,7 @@ class EnergyRowSource:
             self._energy.restart()
             self._ended.clear()
             self._past = deque([(segment.times.item(0), np.zeros(len(self._taken)))])
-        windows = self._energy.process(segment.times, segment.positions, segment.velocities, segment.readings)
+        windows = self._energy.process(segment.samples)
         self._ended.extend(zip(windows.times[:, 1].tolist(), windows.rows[:, self._taken], strict=True))
 
     def row_at(self, time: float) -> FloatArray:

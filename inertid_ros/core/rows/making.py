@@ -206,3 +206,67 @@ def suppress_noise(m: FloatArray, of: IntArray) -> None:
     if m[row + 6] + m[row + 9] + m[row + 11] <= stand_out * variance:
         for place in range(row + 6, row + 12):
             m[place] = 0.0
+
+
+@compiled
+def record_row(m: FloatArray, of: IntArray, values: FloatArray, drives: IntArray, record: FloatArray) -> bool:
+    """Record an arm's row before it is used, and leave out of it what noise alone would excite.
+
+    Noise in the velocity of a joint that stands excites the columns of its friction and rotor as a motion would, and
+    what is found from it is zero, with great certainty: the drives of joints that stand are left out of their rows, and
+    rows of joints that may be moving altogether.
+
+    Args:
+        m: floats, see `make_memory`.
+        of: their integers.
+        values: (U or fewer,) the present estimate; unknowns after them are zero.
+        drives: (n, D) the unknowns of the friction and the rotor of each joint, -1 where there are fewer; (0, 0) if the
+            last n channels are no efforts.
+        record: (3, K) result: readings, predictions, and which of them are usable.
+
+    Returns:
+        Whether a reading of the newest sample is bad.
+    """
+    row, width, channels = of[ROW], of[UNKNOWNS] + 1, of[CHANNELS]
+    for channel in range(channels):
+        predicted = 0.0
+        for unknown in range(len(values)):
+            predicted += m[row + width * channel + unknown] * values[unknown]
+        record[0, channel], record[1, channel] = m[of[ROW_READINGS] + channel], predicted
+    for joint in range(len(drives)):
+        channel = channels - len(drives) + joint
+        if m[of[ROW_STANDING] + joint] != 0.0:
+            for unknown in drives[joint]:
+                if unknown >= 0:
+                    m[row + width * channel + unknown] = 0.0
+        elif m[of[ROW_MOVED] + joint] == 0.0:
+            m[of[ROW_USABLE] + channel] = 0.0
+    is_bad = False
+    for channel in range(channels):
+        record[2, channel] = m[of[ROW_USABLE] + channel]
+        is_bad |= m[of[LAST_BAD] + channel] == m[of[CLOCK] + 1]
+    return is_bad
+
+
+@compiled
+def fill_nuisances(m: FloatArray, of: IntArray, first: int, tilted: FloatArray) -> None:
+    """Fill in the columns of a row, before that of the readings, of a tilt of the base and of a delay.
+
+    That of the delay is -dy/dt of the filtered readings y, which their last filter knows.
+
+    Args:
+        m: floats, see `make_memory`.
+        of: their integers.
+        first: the first channel that may be late.
+        tilted: (n, 2) columns of the tilt in the efforts, which are the last channels; (0, 2) if the base is level.
+    """
+    row, width, channels = of[ROW], of[UNKNOWNS] + 1, of[CHANNELS]
+    filtered, cutoff = of[FILTERED_READINGS], m[of[CUTOFFS] + 1]
+    if of[METHOD] == DIFFERENTIATED:
+        filtered, cutoff = of[SMOOTH] + 3 * 2 * of[JOINTS], m[of[CUTOFFS] + 3]
+    for channel in range(first, channels):
+        change = m[filtered + 3 * channel + 2] - m[filtered + 3 * channel + 1]
+        m[row + width * (channel + 1) - 2] = cutoff * change
+    for joint in range(len(tilted)):
+        place = row + width * (channels - len(tilted) + joint + 1) - 4
+        m[place], m[place + 1] = tilted[joint, 0], tilted[joint, 1]

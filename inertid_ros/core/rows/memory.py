@@ -1,5 +1,6 @@
 """All that rows and predictions remember between two samples: one array of floats and one of integers.
 
+Both follow those of the equation's signals in the same memory, so that a kernel gets two arrays instead of four.
 The integers begin with sizes and with the places where everything begins in the floats, as for the equations' signals.
 Kernels use these places; Python gets named views of the same memory.
 """
@@ -109,8 +110,24 @@ class Memory(NamedTuple):
     noise_run: FloatArray
 
 
-def make_memory(equation: Equation, joints: int, method: int, past: int) -> tuple[FloatArray, IntArray, Memory]:
-    """Allocate floats and integers for an equation, a method and so many rows of the past; with named views."""
+class AllMemory(NamedTuple):
+    """What a kernel works on: the equation's floats and integers, and after them those of the rows.
+
+    Attributes:
+        floats, integers: all of them.
+        row_floats, row_integers: those of the rows.
+        views: the former by name.
+    """
+
+    floats: FloatArray
+    integers: IntArray
+    row_floats: FloatArray
+    row_integers: IntArray
+    views: Memory
+
+
+def make_memory(equation: Equation, joints: int, method: int, past: int) -> AllMemory:
+    """Allocate memory for an equation, a method and so many rows of the past."""
     n, k, m, s = joints, len(equation.channels), equation.momenta, equation.signals
     e, u = len(equation.entry_signals), len(equation.unknowns)
     integrals = s + k + MOTION
@@ -126,13 +143,15 @@ def make_memory(equation: Equation, joints: int, method: int, past: int) -> tupl
     firsts = np.searchsorted(equation.entry_channels[order], np.arange(k + 1))
     places = _HEADER + np.array([0, k + 1, k + 1 + e])
     entries = firsts, equation.entry_signals[order], equation.entry_unknowns[order]
-    integers = np.concatenate((sizes, offsets, places, *entries)).astype(np.int64)
-    floats = np.zeros(int(offsets[-1]))
+    x, at = equation.memory
+    integers = np.concatenate((at, sizes, offsets, places, *entries)).astype(np.int64)
+    floats = np.concatenate((x, np.zeros(int(offsets[-1]))))
+    own = floats[len(x) :]
     parts = zip(offsets[:-1], offsets[1:], shapes, strict=True)
-    views = Memory(*(floats[int(a) : int(b)].reshape(shape) for a, b, shape in parts))
+    views = Memory(*(own[int(a) : int(b)].reshape(shape) for a, b, shape in parts))
     views.factors[:] = equation.entry_factors[order]
     views.clock[0] = GAP
     views.last_bad[:] = -np.inf
     views.reach[0], views.reach[1] = np.inf, -np.inf
     views.stood[:] = np.inf
-    return floats, integers, views
+    return AllMemory(floats, integers, own, integers[len(at) :], views)

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inertid_ros.core.compiled import specialise
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.input.segments import Segment
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rows.advance import INTERVAL, advance, foresee, weigh_entries
-from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, INTEGRAL
+from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, INTEGRAL, fill_nuisances, record_row
 from inertid_ros.core.rows.memory import GAP, RESTART, make_memory
 from inertid_ros.core.settings.choices import Method
 
@@ -104,8 +105,9 @@ class Rows:
         kind = {Method.FILTERED: FILTERED, Method.INTEGRAL: INTEGRAL}.get(method, DIFFERENTIATED)
         past = int(window * _ROW_RATE) + 4 if kind == INTEGRAL else 1
         self.equation = equation
-        self._floats, self.integers, self.memory = make_memory(equation, joints, kind, past)
-        self._signals = equation.memory.copy()
+        self._all_floats, self._all_integers, self._floats, self.integers, self.memory = make_memory(
+            equation, joints, kind, past
+        )
         m = self.memory
         third = first + 2.0 * second
         traits = _find_traits(kind, filters)
@@ -119,6 +121,10 @@ class Rows:
         )
         self._channels = len(equation.channels)
         self.predicted: FloatArray = np.empty((0, self._channels))
+        samples = np.empty((0, 1 + 2 * joints + 2 * self._channels))
+        self._advance = specialise(
+            advance, self._all_floats, self._all_integers, np.empty(0, np.int64), samples, self.predicted, -1
+        )
 
     def restart(self) -> None:
         """Restart the filters at the next sample: what they remember is no longer true."""
@@ -136,13 +142,21 @@ class Rows:
 
     def resume(self, segment: Segment, position: int) -> int:
         """Carry on from the sample of a row to the next one."""
-        x, at = self._signals
-        return advance(x, at, self._floats, self.integers, segment.stamps, segment.samples, self.predicted, position)
+        _, stamps, samples, _ = segment
+        return self._advance(self._all_floats, self._all_integers, stamps, samples, self.predicted, position)
+
+    def record_row(self, values: FloatArray, drives: IntArray, record: FloatArray) -> bool:
+        """Record the newest row and leave out what noise alone would excite, see `making.record_row`."""
+        return record_row(self._floats, self.integers, values, drives, record)
+
+    def fill_nuisances(self, first: int, tilted: FloatArray) -> None:
+        """Fill in the columns of tilt and delay, see `making.fill_nuisances`."""
+        fill_nuisances(self._floats, self.integers, first, tilted)
 
     def foresee(self, samples: FloatArray) -> FloatArray:
         """Predict (N, K) samples [time, positions, velocities] after the last one; changes nothing."""
         predicted = np.empty((len(samples), self._channels))
-        foresee(*self._signals, self._floats, self.integers, samples, predicted)
+        foresee(self._all_floats, self._all_integers, samples, predicted)
         return predicted
 
     def set_values(self, values: FloatArray) -> None:

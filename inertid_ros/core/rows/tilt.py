@@ -12,11 +12,14 @@ Torques of gravity change as slowly as positions do, so they are filtered at the
 
 from __future__ import annotations
 
-import numpy as np
-import pinocchio as pin
+import math
 
+import numpy as np
+
+from inertid_ros.core.compiled import compiled
 from inertid_ros.core.equations.model import LinkModel, find_own_sizes
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.robot.tree import BODY, POSE, PRISMATIC, pack_tree, place_body
 
 AXES = 2
 """Horizontal axes about which a base can be tilted."""
@@ -26,59 +29,145 @@ _STRAIGHT = 0.9
 """Cosine beyond which an axis is too near to gravity to make horizontal ones with."""
 
 
+@compiled
+def rotate_gravity(x: FloatArray, positions: FloatArray, directions: int) -> None:
+    """Place all bodies (n, 17), whose poses (n, 12) follow them in x, and turn gravity into their axes.
+
+    Both gravities are (1 + n, 2, 3) from the place `directions` on, first of the root and then of the bodies.
+    """
+    n = len(positions)
+    for index in range(n):
+        body, pose = BODY * index, BODY * n + POSE * index
+        place_body(x, body, positions[index], pose)
+        for axis in range(AXES):
+            there = directions + 6 * (int(x[body]) + 1) + 3 * axis
+            here = directions + 6 * (index + 1) + 3 * axis
+            for i in range(3):
+                x[here + i] = x[pose + i] * x[there] + x[pose + 3 + i] * x[there + 1] + x[pose + 6 + i] * x[there + 2]
+
+
+@compiled
+def compute_gravity_torques(x: FloatArray, phi: FloatArray, positions: FloatArray, torques: FloatArray) -> None:
+    """Torques (n, 2) that hold bodies with parameters phi (10 n,) at rest, against each of two gravities.
+
+    Every body carries the wrench [-m g, -mc x g] and what hangs on it: from the last body to the first.
+
+    Args:
+        x: floats: bodies (n, 17), their poses (n, 12), gravities (1 + n, 2, 3) of the root and the bodies, and wrenches
+            (n, 2, 6); those of the bodies are computed.
+        phi: see there.
+        positions: (n,) of the joints.
+        torques: the result.
+    """
+    n = len(positions)
+    directions = (BODY + POSE) * n
+    wrenches = directions + 6 * (n + 1)
+    rotate_gravity(x, positions, directions)
+    for index in range(n):
+        m, cx, cy, cz = phi[10 * index], phi[10 * index + 1], phi[10 * index + 2], phi[10 * index + 3]
+        for axis in range(AXES):
+            here, wrench = directions + 6 * (index + 1) + 3 * axis, wrenches + 12 * index + 6 * axis
+            gx, gy, gz = x[here], x[here + 1], x[here + 2]
+            x[wrench], x[wrench + 1], x[wrench + 2] = -m * gx, -m * gy, -m * gz
+            x[wrench + 3], x[wrench + 4], x[wrench + 5] = cz * gy - cy * gz, cx * gz - cz * gx, cy * gx - cx * gy
+    for index in range(n - 1, -1, -1):
+        body, pose, parent = BODY * index, BODY * n + POSE * index, int(x[BODY * index])
+        for axis in range(AXES):
+            wrench = wrenches + 12 * index + 6 * axis
+            first = wrench if x[body + 1] == PRISMATIC else wrench + 3
+            ax, ay, az = x[body + 14], x[body + 15], x[body + 16]
+            torques[index, axis] = ax * x[first] + ay * x[first + 1] + az * x[first + 2]
+            if parent >= 0:
+                add_wrench(x, pose, wrench, wrenches + 12 * parent + 6 * axis)
+
+
+@compiled
+def add_wrench(x: FloatArray, pose: int, wrench: int, total: int) -> None:
+    """Add a wrench [f, n] in a body's frame, whose pose is laid down, to one in its parent's: R f, R n + p x R f."""
+    px, py, pz = x[pose + 9], x[pose + 10], x[pose + 11]
+    for i in range(3):
+        a, b, c = x[pose + 3 * i], x[pose + 3 * i + 1], x[pose + 3 * i + 2]
+        force = a * x[wrench] + b * x[wrench + 1] + c * x[wrench + 2]
+        x[total + i] += force
+        x[total + 3 + i] += a * x[wrench + 3] + b * x[wrench + 4] + c * x[wrench + 5]
+        if i == 0:
+            x[total + 4] += pz * force
+            x[total + 5] -= py * force
+        elif i == 1:
+            x[total + 3] -= pz * force
+            x[total + 5] += px * force
+        else:
+            x[total + 3] += py * force
+            x[total + 4] -= px * force
+
+
+@compiled
+def filter_torques(now: FloatArray, state: FloatArray, first: float, second: float) -> None:
+    """Torques (n, 2) through two low-passes with Tustin's coefficients; state (3, n, 2) is u, F u and G F u."""
+    # After so long a pause (the arm stood, or learning was paused) the filters have settled.
+    is_settled = first > 0.5 or second > 0.5
+    for joint in range(len(now)):
+        for axis in range(AXES):
+            u = now[joint, axis]
+            if is_settled:
+                state[:, joint, axis] = u
+            before = state[1, joint, axis]
+            y = (1.0 - 2.0 * first) * before + first * (u + state[0, joint, axis])
+            state[2, joint, axis] = (1.0 - 2.0 * second) * state[2, joint, axis] + second * (y + before)
+            state[1, joint, axis], state[0, joint, axis] = y, u
+
+
+@compiled
+def take_tilt(
+    x: FloatArray, phi: FloatArray, positions: FloatArray, state: FloatArray, first: float, second: float
+) -> None:
+    """Torques at joint positions (n,), see `compute_gravity_torques`, through both filters."""
+    now = np.empty((len(positions), AXES))
+    compute_gravity_torques(x, phi, positions, now)
+    filter_torques(now, state, first, second)
+
+
 class GravityTilt:
     """Columns of the tilt about two horizontal axes, after the filters of the rows."""
 
     def __init__(self, model: LinkModel, first_cutoff: float, second_cutoff: float) -> None:
         """Set up for an arm, and the cutoffs of the rows' two low-passes [rad/s]."""
-        gravity = np.array(model.arm.model.gravity.linear)
-        self._models = [pin.Model(model.arm.model) for _ in range(AXES)]
-        for turned, axis in zip(self._models, find_horizontal_axes(gravity), strict=True):
-            turned.gravity.linear = np.cross(axis, gravity)
-        self._data = [turned.createData() for turned in self._models]
+        gravity, joints = np.array(model.arm.model.gravity.linear), len(model.arm.joint_names)
         self._cutoffs = first_cutoff, second_cutoff
+        tilted = np.cross(find_horizontal_axes(gravity), gravity)
+        tree = pack_tree(model.arm.model, model.arm.is_angle)
+        room = np.zeros(POSE * joints), tilted.ravel(), np.zeros(6 * joints + 6 * AXES * joints)
+        self._floats = np.concatenate((tree.ravel(), *room))
         inertial = np.flatnonzero(model.base.columns < model.unknowns.inertial.stop)
         self._chosen = inertial
-        self._combination = model.base.combination[inertial, : model.unknowns.inertial.stop]
+        combination = model.base.combination[inertial, : model.unknowns.inertial.stop]
         widths = _OFF * find_own_sizes(model.arm, model.unknowns)[model.unknowns.inertial]
-        self._lift = widths[:, None] ** 2 * self._combination.T
+        self._lift = widths[:, None] ** 2 * combination.T
+        self._lifted = combination @ self._lift
+        self._expected = combination @ model.arm.parameters
         self._urdf = model.arm.parameters
         self._phi = self._urdf.copy()
+        self._state = np.empty((3, joints, AXES))
         self.restart()
 
     def restart(self) -> None:
         """Restart the filters at zero, as those of the rows are."""
-        self._time = -np.inf
-        shape = (len(self._models[0].names) - 1, AXES)
-        self._now, self._first, self._second = np.zeros((3, *shape))
+        self._time = -math.inf
+        self._state[:] = 0.0
 
     def set_values(self, values: FloatArray, inverse: FloatArray) -> None:
         """Take over base parameters (U,) and the root (U, U) of their covariance."""
         root = inverse[self._chosen]
-        innovation = self._combination @ self._lift + root @ root.T
-        self._phi = self._urdf + self._lift @ np.linalg.solve(
-            innovation, values[self._chosen] - self._combination @ self._urdf
-        )
+        innovation = values[self._chosen] - self._expected
+        self._phi = self._urdf + self._lift @ np.linalg.solve(self._lifted + root @ root.T, innovation)
 
     def take(self, time: float, positions: FloatArray) -> FloatArray:
-        """Columns (n, 2) at joint positions (n,) of a row."""
-        still = np.zeros(len(positions))
-        torques = [
-            # At rest inertias, whose order is another in pinocchio, have no effect.
-            pin.computeJointTorqueRegressor(model, data, positions, still, still) @ self._phi
-            for model, data in zip(self._models, self._data, strict=True)
-        ]
-        now = np.column_stack(torques)
-        step = time - self._time if np.isfinite(self._time) else 0.0
+        """Columns (n, 2) at joint positions (n,) of a row, in memory that the next row overwrites."""
+        step = time - self._time if self._time > -math.inf else 0.0
         first, second = (cutoff * step / (2.0 + cutoff * step) for cutoff in self._cutoffs)
-        if first > 0.5 or second > 0.5:
-            # After so long a pause (the arm stood, or learning was paused) the filters have settled.
-            self._first = self._second = self._now = now
-        before = self._first
-        self._first = (1.0 - 2.0 * first) * before + first * (now + self._now)
-        self._second = (1.0 - 2.0 * second) * self._second + second * (self._first + before)
-        self._time, self._now = time, now
-        return self._second
+        take_tilt(self._floats, self._phi, positions, self._state, first, second)
+        self._time = time
+        return np.asarray(self._state[2])
 
 
 def find_horizontal_axes(gravity: FloatArray) -> FloatArray:

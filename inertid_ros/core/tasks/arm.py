@@ -67,6 +67,9 @@ _MIXED = 0.1
 the load after it."""
 _NO_MASS = 0.1
 """Masses down to this [kg] below zero are within what any arm's friction can do."""
+_NOTHING = Decision(False)
+_LEVEL: FloatArray = np.empty((0, 2))
+"""Columns of the tilt of a base that is level."""
 
 
 class ArmTask:
@@ -89,7 +92,7 @@ class ArmTask:
     ) -> None:
         """Put inputs, rows, estimator and checks together."""
         links = settings.links
-        joints = len(model.arm.joint_names)
+        joints = self._joints = len(model.arm.joint_names)
         self.model = model
         self._method = Method(links.method)
         filters = Filters(
@@ -123,7 +126,7 @@ class ArmTask:
         self._solved_rows = 0
         self._settled_at = -np.inf
         self._tilt = _make_tilt(links, model) if self._nuisances else None
-        self._recorded: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
+        self._recorded: list[tuple[int, FloatArray]] = []
         empty = np.empty((0, len(model.channels)))
         self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, empty > 0.0)
 
@@ -138,27 +141,26 @@ class ArmTask:
     def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
         """Fold the row in, and solve once in a while."""
         row, stamp = self.rows.row, segment.stamps.item(position)
-        predicted = row.equations[:, : len(self.estimator.values)].dot(self.estimator.values)
-        readings = row.readings.copy()
-        self._leave_out()
-        usable = row.usable.copy()
-        self._recorded.append((stamp, readings, predicted, usable))
+        record = np.empty((3, len(row.readings)))
+        is_bad = self.rows.record_row(self.estimator.values, self._drives, record)
+        self._recorded.append((stamp, record))
         if is_paused:
-            return Decision(False)
-        sample, joints = segment.samples[position], len(self.model.arm.joint_names)
+            return _NOTHING
+        sample = segment.samples[position]
         if self._energy is not None:
-            self._energy.take(sample, joints, segment.starts_anew and position == 0)
-        if row.is_old[0] == 0.0:
+            self._energy.take(sample, segment.starts_anew and position == 0, is_bad)
+        decision = _NOTHING
+        if row.is_old.item(0) == 0.0:
             if self._energy_rows is not None and self._fit is not None:
-                self.estimator.take(self._energy_rows.row_at(sample.item(0)), usable.min(keepdims=True))
-                self._fit.take(readings, predicted, usable)
+                self.estimator.take(self._energy_rows.row_at(sample.item(0)), record[2].min(keepdims=True))
+                self._fit.take(*record)
             else:
                 self._add_nuisances(sample)
                 self.estimator.take(row.equations, row.usable)
             if self._check is not None:
-                efforts = sample[1 + 2 * joints + self._first_effort :]
+                joints, efforts = self._joints, sample[1 + 2 * self._joints + self._first_effort :]
                 self._check.take(sample[1 : 1 + joints], efforts[:joints], efforts[-joints:])
-        decision = self._test(row.equations, row.usable) if row.is_old[0] == 0.0 else Decision(False)
+            decision = self._test(row.equations, row.usable)
         if stamp // INTERVAL % INTERVALS_PER_SOLUTION == 0 and self.estimator.rows > self._solved_rows:
             self._solve(sample.item(0))
         return decision
@@ -173,7 +175,7 @@ class ArmTask:
 
     def _test(self, equations: FloatArray, usable: FloatArray) -> Decision:  # noqa: ARG002
         """Whether something has changed; links do not."""
-        return Decision(False)
+        return _NOTHING
 
     def _predict_with(self, values: FloatArray) -> None:
         """Predict with values (U,); nuisances are zero."""
@@ -188,62 +190,39 @@ class ArmTask:
     def _add_nuisances(self, sample: FloatArray) -> None:
         """Fill in the columns of tilt and delay, once the filters have settled after a restart.
 
-        That of the delay is -dy/dt of the filtered readings y, which their last filter knows. Windows of the integral
-        method have neither: what is unknown of them stays unknown.
+        Windows of the integral method have neither: what is unknown of them stays unknown.
         """
         if self._nuisances == 0 or self._method is Method.INTEGRAL:
             return
-        time, joints, first = sample.item(0), len(self.model.arm.joint_names), self._first_effort
-        tilted = None if self._tilt is None else self._tilt.take(time, sample[1 : 1 + joints])
+        time, tilted = sample.item(0), _LEVEL
+        if self._tilt is not None:
+            tilted = self._tilt.take(time, sample[1 : 1 + self._joints])
         if self._settled_at == -np.inf:
             self._settled_at = time + self.rows.settling
-        if time < self._settled_at:
-            return
-        memory, equations = self.rows.memory, self.rows.row.equations
-        if self._method is Method.FILTERED:
-            filtered, cutoff = memory.filtered_readings, memory.cutoffs[1]
-        else:
-            filtered, cutoff = memory.smooth[2 * joints : 2 * joints + len(equations)], memory.cutoffs[3]
-        channels = slice(first if self.model.source.has_efforts else 0, None)
-        equations[channels, -2] = cutoff * (filtered[channels, 2] - filtered[channels, 1])
-        if tilted is not None:
-            equations[first:, -4:-2] = tilted
-
-    def _leave_out(self) -> None:
-        """Leave the drives of joints that stand out of their rows, and rows of joints that may be moving altogether.
-
-        Noise in the velocity of a joint that stands excites the columns of its friction and rotor as a motion would,
-        and what is found from it is zero, with great certainty.
-        """
-        row, first = self.rows.row, self._first_effort
-        if row.moved.all():
-            return
-        for joint, unknowns in enumerate(self._drives):
-            if row.standing[joint]:
-                row.equations[first + joint, unknowns] = 0.0
-            elif not row.moved[joint]:
-                row.usable[first + joint] = 0.0
+        if time >= self._settled_at:
+            self.rows.fill_nuisances(self._first_effort if self.model.source.has_efforts else 0, tilted)
 
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """Readings and predictions as the driver publishes them, and the rows used since the last segment."""
-        restore, rows = self.input.restore, self._no_rows
+        _, stamps, samples, columns = segment
+        measured, predicted, rows = samples[:, columns.readings], self.rows.predicted, self._no_rows
+        if self.input.must_restore:
+            measured, predicted = self.input.restore(segment, measured), self.input.restore(segment, predicted)
         if self._recorded:
-            stamps, measured, predicted, usable = zip(*self._recorded, strict=True)
-            self._recorded = []
-            rows = RowOutput(np.array(stamps), np.array(measured), np.array(predicted), np.array(usable) > 0.0)
-        return Output(
-            segment.stamps,
-            restore(segment, segment.readings),
-            restore(segment, self.rows.predicted),
-            np.equal(segment.bad, 0.0),
-            rows,
-            events,
-        )
+            rows = self._list_rows()
+        return Output(stamps, measured, predicted, np.logical_not(samples[:, columns.bad]), rows, events)
+
+    def _list_rows(self) -> RowOutput:
+        """The rows used since the last segment."""
+        stamps, records = zip(*self._recorded, strict=True)
+        self._recorded, rows = [], np.array(records)
+        return RowOutput(np.array(stamps), rows[:, 0], rows[:, 1], rows[:, 2] > 0.0)
 
     def answer(self, waiting: Waiting, predicted: FloatArray) -> Output:
         """Samples that wait, as the driver publishes them."""
-        restored = self.input.restore(waiting, predicted)
-        return Output(waiting.stamps, waiting.measured, restored, waiting.usable, self._no_rows)
+        if self.input.must_restore:
+            predicted = self.input.restore(waiting, predicted)
+        return Output(waiting.stamps, waiting.measured, predicted, waiting.usable, self._no_rows)
 
     def _summarise(
         self, estimator: ReweightedEstimator, fitted: RowFit | None, stamp: int, is_paused: bool
@@ -344,19 +323,19 @@ class PayloadTask(ArmTask):
         self._recent.take(equations, usable)
         self._rows_in_window += 1
         if self._rows_in_window < _WINDOW:
-            return Decision(False)
+            return _NOTHING
         self._rows_in_window = 0
         recent, kept = self._recent, self._before_window
         self._recent, self._before_window = recent.like(), self.estimator.solve()
         if kept is None or kept.rows.max() < _ESTABLISHED * _WINDOW:
-            return Decision(False)
+            return _NOTHING
         other = recent.solve()
         leaves, would_leave = recent.misfit(kept.values, kept), recent.misfit(other.values, kept)
         masses = float(kept.values[-LOAD]), float(other.values[-LOAD])
         variances = [solution.covariance()[-LOAD, -LOAD] for solution in (kept, other)]
         is_other = abs(masses[1] - masses[0]) > _DIFFERENT * float(np.sqrt(sum(variances)))
         if not is_other or leaves - would_leave < _CHANGED or leaves < _WORSE * would_leave:
-            return Decision(False)
+            return _NOTHING
         self.estimator, self._solved_rows, self._before_window = recent, 0, None
         self.estimator.update()
         self._predict_with(self.estimator.values)

@@ -59,7 +59,7 @@ class WristLoadTask:
         self._convention = ConventionCheck(path, gravity, lag)
         self._sign = WrenchSign(load.wrench_sign)
         self.tool: Tool | None = None
-        self._all_usable: BoolArray = np.ones((1, 6), dtype=bool)
+        self._usable: BoolArray = np.ones((1, 6), dtype=bool)
         empty, flags = np.empty((0, 6)), np.empty((0, 6), dtype=bool)
         self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, flags)
 
@@ -90,11 +90,10 @@ class WristLoadTask:
 
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """All wrenches of a segment are usable, for what is not has been left out; rows are not recorded."""
-        count = len(segment.stamps)
-        if count > len(self._all_usable):
-            self._all_usable = np.ones((2 * count, 6), dtype=bool)
-        predicted, usable = self.rows.predicted, self._all_usable[:count]
-        return Output(segment.stamps, segment.readings, predicted, usable, self._no_rows, events)
+        _, stamps, samples, columns = segment
+        if len(stamps) != len(self._usable):
+            self._usable = np.ones((len(stamps), 6), dtype=bool)
+        return Output(stamps, samples[:, columns.readings], self.rows.predicted, self._usable, self._no_rows, events)
 
     def answer(self, waiting: Waiting, predicted: FloatArray) -> Output:
         """Wrenches that wait are all taken to be usable."""

@@ -19,7 +19,7 @@ GRAVITY = np.array([1.0, -2.0, -9.5])
 
 def compute(equation: Equation, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Momenta (6,) and rest (22,) of the sensor's frame."""
-    x, at = equation.memory.copy()
+    x, at = equation.memory
     compute_signals(x, at, q, v, np.full_like(q, np.nan), False)
     return x[at[MOMENTUM] : at[MOMENTUM] + LOAD_MOMENTA], x[at[REST] : at[REST] + LOAD_SIGNALS]
 

@@ -62,7 +62,7 @@ def make_equation(
 def compute(equation: Equation, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
     """P and R, (N, K, U) each, at (N, n) positions and velocities."""
     momenta, rests = np.zeros((2, len(q), equation.signals))
-    x, at = equation.memory.copy()
+    x, at = equation.memory
     for k in range(len(q)):
         compute_signals(x, at, q[k], v[k], np.full_like(q[k], np.nan), False)
         momenta[k, : equation.momenta] = x[at[MOMENTUM] : at[MOMENTUM] + equation.momenta]

@@ -69,7 +69,7 @@ def test_work_is_energy_gained_and_lost(joints: int) -> None:
     arm = make_arm(joints, joints)
     friction = friction_of(arm)
     samples = move(arm, Multisine(make_limits(arm.model.nv), 4.0, seed=joints), friction, rate=4000.0)
-    windows = EnergyRows(arm, 0.2, COULOMB_VELOCITY).process(*samples)
+    windows = EnergyRows(arm, 0.2, COULOMB_VELOCITY).process(np.column_stack(samples))
     assert len(windows.rows) == 19
     truth = np.concatenate((arm.parameters, friction.ravel()))
     work = windows.rows[:, -1]
@@ -87,11 +87,11 @@ def test_columns_are_those_switched_on() -> None:
     arm = make_arm(2, 2)
     samples = move(arm, Multisine(make_limits(arm.model.nv), 2.0, fade=0.5), friction_of(arm))
     n = arm.model.nv
-    every = EnergyRows(arm, 0.2, COULOMB_VELOCITY).process(*samples).rows
+    every = EnergyRows(arm, 0.2, COULOMB_VELOCITY).process(np.column_stack(samples)).rows
     parts = np.split(every[:, :-1], 10 * n + n * np.arange(4), axis=1)
     for index, name in enumerate(("viscous", "coulomb", "rotor_inertia", "offset")):
         switches = dict.fromkeys(("viscous", "coulomb", "rotor_inertia", "offset"), False) | {name: True}
-        some = EnergyRows(arm, 0.2, COULOMB_VELOCITY, **switches).process(*samples).rows
+        some = EnergyRows(arm, 0.2, COULOMB_VELOCITY, **switches).process(np.column_stack(samples)).rows
         assert np.array_equal(some, np.hstack((parts[0], parts[index + 1], every[:, -1:])))
 
 
@@ -99,9 +99,11 @@ def test_columns_are_those_switched_on() -> None:
 def test_block_size_does_not_matter(size: int) -> None:
     arm = make_arm(4, 3)
     samples = move(arm, Multisine(make_limits(arm.model.nv), 2.0, fade=0.5), friction_of(arm))
-    whole = EnergyRows(arm, 0.13, COULOMB_VELOCITY).process(*samples)
+    whole = EnergyRows(arm, 0.13, COULOMB_VELOCITY).process(np.column_stack(samples))
     rows = EnergyRows(arm, 0.13, COULOMB_VELOCITY)
-    blocks = [rows.process(*samples.part(slice(i, i + size))) for i in range(0, len(samples.times), size)]
+    blocks = [
+        rows.process(np.column_stack(samples.part(slice(i, i + size)))) for i in range(0, len(samples.times), size)
+    ]
     for together, apart in zip(whole, zip(*blocks, strict=True), strict=True):
         np.testing.assert_allclose(np.concatenate(apart), together, rtol=0.0, atol=1e-11)
 
@@ -110,9 +112,9 @@ def test_window_across_a_gap_is_left_out() -> None:
     arm = make_arm(4, 3)
     samples = move(arm, Multisine(make_limits(arm.model.nv), 2.0, fade=0.5), friction_of(arm))
     rows = EnergyRows(arm, 0.13, COULOMB_VELOCITY)
-    rows.process(*samples.part(slice(0, 700)))
+    rows.process(np.column_stack(samples.part(slice(0, 700))))
     rows.restart()
-    after = rows.process(*samples.part(slice(1000, 2000)))
+    after = rows.process(np.column_stack(samples.part(slice(1000, 2000))))
     assert after.times[0, 0] == pytest.approx(1.0)
     assert after.times[0, 1] == pytest.approx(1.13)
 
@@ -122,7 +124,7 @@ def rank_of(arm: ArmModel, motions: tuple[Motion, ...]) -> int:
     stacked = []
     for motion in motions:
         rows = EnergyRows(arm, 0.01, 0.02, viscous=False, coulomb=False, rotor_inertia=False, offset=False)
-        stacked.append(rows.process(*move(arm, motion, np.zeros((4, arm.model.nv)))).rows[:, :-1])
+        stacked.append(rows.process(np.column_stack(move(arm, motion, np.zeros((4, arm.model.nv))))).rows[:, :-1])
     values = np.linalg.svd(np.concatenate(stacked), compute_uv=False)
     return int(np.sum(values > 1e-9 * values[0]))
 
@@ -156,7 +158,7 @@ def make_trial(
     efforts = scale * np.roll(samples.efforts, delay, axis=0)[:, order]
     efforts += rng.normal(scale=0.05, size=samples.efforts.shape)
     rows = EnergyRows(arm, 0.2, COULOMB_VELOCITY)
-    windows = rows.process(samples.times, samples.positions, samples.velocities, efforts)
+    windows = rows.process(np.column_stack((samples.times, samples.positions, samples.velocities, efforts)))
     truth = np.concatenate((arm.parameters, friction.ravel()))
     if not with_friction:
         truth[30:36] = 0.0

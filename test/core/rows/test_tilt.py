@@ -1,0 +1,59 @@
+"""Torques of a tilted gravity against pinocchio's regressor, and their filters against those of scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.signal import bilinear, lfilter
+from support.random_robots import make_random_tree
+
+from inertid_ros.core.robot.arm import ArmModel
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.tree import POSE, pack_tree
+from inertid_ros.core.rows.tilt import AXES, compute_gravity_torques, filter_torques, find_horizontal_axes
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_torques_are_pinocchios(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    joints = int(rng.integers(1, 8))
+    arm = ArmModel.of(Robot.from_urdf(make_random_tree(seed, joints)), rng.normal(size=3))
+    phi, q, still = rng.normal(size=10 * joints), rng.uniform(-2.0, 2.0, joints), np.zeros(joints)
+    gravities = rng.normal(size=(AXES, 3))
+    floats = np.concatenate(
+        (pack_tree(arm.model, arm.is_angle).ravel(), np.zeros(POSE * joints), gravities.ravel(), np.zeros(18 * joints))
+    )
+    torques = np.empty((joints, AXES))
+    compute_gravity_torques(floats, phi, q, torques)
+    for axis, gravity in enumerate(gravities):
+        arm.model.gravity.linear = gravity
+        # at rest inertias, whose order is another in pinocchio, have no effect
+        expected = pin.computeJointTorqueRegressor(arm.model, arm.model.createData(), q, still, still) @ phi
+        np.testing.assert_allclose(torques[:, axis], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_torques_are_filtered_by_tustins_rule() -> None:
+    torques, step = np.random.default_rng(0).normal(size=(200, 3, AXES)), 0.02
+    state, found = np.zeros((3, 3, AXES)), []
+    gains = [cutoff * step / (2.0 + cutoff * step) for cutoff in (10.0, 30.0)]
+    for now in torques:
+        filter_torques(now, state, *gains)
+        found.append(state[2].copy())
+    expected = torques
+    for cutoff in (10.0, 30.0):
+        expected = lfilter(*bilinear([cutoff], [1.0, cutoff], 1.0 / step), expected, axis=0)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_filters_have_settled_after_a_long_pause() -> None:
+    torques, state = np.random.default_rng(1).normal(size=(3, AXES)), np.zeros((3, 3, AXES))
+    filter_torques(torques, state, 0.6, 0.9)
+    np.testing.assert_allclose(state, np.broadcast_to(torques, state.shape), atol=1e-15)
+
+
+@pytest.mark.parametrize("gravity", [(0.0, 0.0, -9.8), (9.8, 0.0, 0.0), (1.0, -2.0, 3.0)])
+def test_axes_are_horizontal(gravity: tuple[float, float, float]) -> None:
+    axes = find_horizontal_axes(np.array(gravity))
+    np.testing.assert_allclose(axes @ axes.T, np.eye(2), atol=1e-15)
+    np.testing.assert_allclose(axes @ gravity, 0.0, atol=1e-14)
