@@ -37,6 +37,7 @@ _KERNELS = (
     "rows/making.py",
     "rows/memory.py",
     "rows/standstill.py",
+    "../messages/cdr_layout.py",
 )
 """The files that hold kernels, relative to this one."""
 
@@ -90,9 +91,12 @@ def is_compiled() -> bool:
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function at its first call, and keep the result where that is possible."""
+    """Compile a function at its first call, and keep the result where that is possible.
+
+    It holds the GIL: most take microseconds, and to get the GIL back from a busy thread takes ten times as long.
+    """
     try:
-        kernel: Any = njit(cache=_CACHE is not None, nogil=True)(function)
+        kernel: Any = njit(cache=_CACHE is not None)(function)
     except RuntimeError:  # numba finds no place for this file's code in the cache after all
-        kernel = njit(nogil=True)(function)
+        kernel = njit(function)
     return cast(Function, kernel)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -18,19 +19,22 @@ _SECOND = 1_000_000_000
 
 
 class _Template:
-    """One serialised message, in which the stamp and the only numbers, its end, are written."""
+    """One serialised message, in which the stamp and the numbers of one field are written."""
 
-    def __init__(self, data: bytes, layout: Layout) -> None:
-        """Take what the middleware's own encoder made, and where its numbers are."""
-        _, count, start = layout.numbers
-        self._head, self._stamp = data[:ENCAPSULATION_SIZE], layout.stamp
-        self._middle, self._end = data[ENCAPSULATION_SIZE + layout.stamp.size : start], data[start + 8 * count :]
-        self._numbers = struct.Struct(f"{layout.stamp.format[0]}{count}d")
+    def __init__(self, message: Any, learn: Callable[[bytes], Layout], field: str) -> None:
+        """Take what the middleware's own encoder makes of a message, and where its layout has the field."""
+        data = serialize_message(message)
+        fields = learn(data).dtype.fields
+        assert fields is not None
+        numbers, start = fields[field][:2]
+        self._head, self._middle = data[:ENCAPSULATION_SIZE], data[ENCAPSULATION_SIZE + 8 : start]
+        self._end = data[start + numbers.itemsize :]
+        order, count = "<" if data[1] else ">", numbers.itemsize // 8
+        self._format = struct.Struct(f"{order}{ENCAPSULATION_SIZE}siI{len(self._middle)}s{count}d{len(self._end)}s")
 
     def fill(self, stamp: int, numbers: Sequence[float]) -> bytes:
         """Return a message with a stamp [ns] and its numbers."""
-        stamped = self._stamp.pack(*divmod(stamp, _SECOND))
-        return b"".join((self._head, stamped, self._middle, self._numbers.pack(*numbers), self._end))
+        return self._format.pack(self._head, *divmod(stamp, _SECOND), self._middle, *numbers, self._end)
 
 
 class WrenchEncoder:
@@ -44,8 +48,7 @@ class WrenchEncoder:
         """Make the template."""
         message = WrenchStamped()
         message.header.frame_id = frame
-        data = serialize_message(message)
-        self._template = _Template(data, learn_wrench_stamped(data))
+        self._template = _Template(message, learn_wrench_stamped, "wrench")
         self.withheld = 0
 
     def encode(self, stamp: int, wrench: FloatArray) -> bytes | None:
@@ -92,6 +95,5 @@ class EffortEncoder:
         key = joints.tobytes()
         if key not in self._templates:
             message = JointState(name=self._joints[joints].tolist(), effort=[0.0] * int(np.count_nonzero(joints)))
-            data = serialize_message(message)
-            self._templates[key] = _Template(data, learn_joint_state(data))
+            self._templates[key] = _Template(message, learn_joint_state, "effort")
         return self._templates[key]

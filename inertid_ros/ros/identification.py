@@ -48,6 +48,7 @@ class Identification:
         self._decoders: dict[str, StreamDecoder[Any]] = {
             topic: joint_decoder() if topic == JOINTS else wrench_decoder() for topic in topics
         }
+        self._takers = {topic: [one for one in self.sessions if topic in one.task.inputs] for topic in topics}
         self.received = dict.fromkeys(topics, 0)
         self.newest_stamps = dict.fromkeys(topics, 0)
 
@@ -76,10 +77,9 @@ class Identification:
         if block is None:
             return
         self.newest_stamps[topic] = block.stamps.item(-1)
-        for session in self.sessions:
-            if topic in session.task.inputs:
-                for output in session.take(topic, block):
-                    yield session, output
+        for session in self._takers[topic]:
+            for output in session.take(topic, block):
+                yield session, output
 
     # What the diagnostics ask for
 

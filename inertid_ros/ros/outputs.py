@@ -5,7 +5,7 @@ Messages of the estimates are composed, and serialised, in the worker's thread; 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -38,6 +38,7 @@ from inertid_ros.ros.messages import (
     links_message,
     parameters_message,
 )
+from inertid_ros.ros.session import Judged
 from inertid_ros.ros.task import Task
 
 _WRENCH = 6
@@ -47,8 +48,8 @@ _MARKER_PERIODS = 3.0
 _LOOK_PERIOD = 20_000_000
 """Nanoseconds of samples after which it is looked again who listens: sooner than anybody could notice."""
 
-Composed = list[tuple[Any, bytes]]
-"""Serialised messages, each with its publisher."""
+Composed = list[tuple[Any, bytes | Exception | None]]
+"""Publishers, each with its serialised message, why there is none, or None if there is nothing to say."""
 
 
 class Publishers:
@@ -80,61 +81,12 @@ class Publishers:
         return publisher
 
 
-class Answered:
-    """Which samples were answered, each of them once: on arrival where the chain can, else when it is processed."""
-
-    def __init__(self) -> None:
-        """Start with none."""
-        self._processed = -1
-        self._newest = -1
-
-    def select_processed(self, output: Output) -> Output | None:
-        """Those of the processed samples, in order of their stamps, that were not answered while they were waiting.
-
-        Stamps that do not grow mean that time was set back: what was answered before counts no more.
-        """
-        stamps: list[int] = output.stamps.tolist()
-        first = len(stamps)
-        for index, stamp in enumerate(stamps):
-            if stamp <= self._processed:
-                self._newest = -1
-            if stamp > self._newest:
-                self._newest = stamp
-                first = min(first, index)
-            self._processed = stamp
-        return _select(output, first)
-
-    def select_waiting(self, output: Output) -> Output | None:
-        """Those of the waiting samples that were not answered before; again, time may have been set back."""
-        newest = output.stamps.item(-1)
-        if newest < self._newest:
-            self._processed = self._newest = -1
-        first = 0
-        if output.stamps.item(0) <= self._newest:
-            first = int(output.stamps.searchsorted(self._newest, side="right"))
-        self._newest = newest
-        return _select(output, first)
-
-
-def _select(output: Output, first: int) -> Output | None:
-    """The samples of an output from one on; None for no samples."""
-    if first == 0:
-        return output
-    if first == len(output.stamps):
-        return None
-    return output._replace(
-        stamps=output.stamps[first:],
-        measured=output.measured[first:],
-        predicted=output.predicted[first:],
-        usable=output.usable[first:],
-    )
-
-
 class SampleOutputs:
     """Predicted and residual wrenches and efforts of one task: a message for each sample, at its stamp.
 
     Attributes:
         newest: what came out last; None where there is none.
+        generation: counts the chains that all this comes of.
     """
 
     def __init__(self, publishers: Publishers, task: Task) -> None:
@@ -146,48 +98,50 @@ class SampleOutputs:
             if start
         ]
         self._wanted: list[tuple[Any, bool, bool]] = []
-        """Publisher, whether of residuals, whether of wrenches: of all those that anybody listens to, for to publish
-        costs more than to predict."""
+        """What publishes, whether residuals, whether wrenches: of all that anybody listens to, for to publish costs
+        more than to predict. Not the publishers' own methods, which check again for each message whether the node is
+        active and of what type the message is."""
         self._looked_at = -_LOOK_PERIOD
-        self._frame = ""
-        self._joints: tuple[str, ...] = ()
+        self._efforts = slice(0)
         self._wrench_encoder = WrenchEncoder("")
         self._effort_encoder = EffortEncoder(())
         self._withheld = 0
         self.newest: Output | None = None
+        self.generation = 0
 
     @property
     def withheld(self) -> int:
         """How many wrenches and efforts were not published because they were not finite."""
         return self._withheld + self._wrench_encoder.withheld + self._effort_encoder.withheld
 
-    def publish(self, output: Output, frame: str, joints: tuple[str, ...]) -> None:
-        """Publish prediction and residual of each sample.
+    def start(self, generation: int, frame: str, joints: tuple[str, ...]) -> None:
+        """Publish what comes of a new chain: wrenches in a frame, and efforts of some joints."""
+        self.generation = generation
+        self._withheld = self.withheld
+        self._wrench_encoder, self._effort_encoder = WrenchEncoder(frame), EffortEncoder(joints)
+        self._efforts = slice(-len(joints), None)
 
-        Args:
-            output: wrenches are its first six channels, efforts its last.
-            frame: of the wrenches.
-            joints: of the efforts.
-        """
-        if frame != self._frame or joints != self._joints:
-            self._withheld = self.withheld
-            self._frame, self._joints = frame, joints
-            self._wrench_encoder, self._effort_encoder = WrenchEncoder(frame), EffortEncoder(joints)
+    def publish(self, output: Output) -> None:
+        """Publish prediction and residual of each sample: wrenches are the first six channels, efforts the last."""
         stamps: list[int] = output.stamps.tolist()
         self.newest = output
         if not 0 <= stamps[0] - self._looked_at < _LOOK_PERIOD:
             self._looked_at = stamps[0]
-            self._wanted = [one for one in self._all if one[0].get_subscription_count() > 0]
-        for publisher, is_residual, is_wrench in self._wanted:
+            self._wanted = [
+                (publisher.handle.publish_raw, is_residual, is_wrench)
+                for publisher, is_residual, is_wrench in self._all
+                if publisher.get_subscription_count() > 0
+            ]
+        for publish, is_residual, is_wrench in self._wanted:
             numbers = output.residual if is_residual else output.predicted
-            if is_wrench:
-                for index, stamp in enumerate(stamps):
-                    _publish(publisher, self._wrench_encoder.encode(stamp, numbers[index, :_WRENCH]))
-            else:
-                part = slice(-len(joints), None)
-                for index, stamp in enumerate(stamps):
-                    usable = output.usable[index, part] if is_residual else None
-                    _publish(publisher, self._effort_encoder.encode(stamp, numbers[index, part], usable))
+            for index, stamp in enumerate(stamps):
+                if is_wrench:
+                    message = self._wrench_encoder.encode(stamp, numbers[index, :_WRENCH])
+                else:
+                    usable = output.usable[index, self._efforts] if is_residual else None
+                    message = self._effort_encoder.encode(stamp, numbers[index, self._efforts], usable)
+                if message is not None:
+                    publish(message)
 
 
 class EstimateOutputs:
@@ -210,23 +164,22 @@ class EstimateOutputs:
         if self._events is not None:
             self._events.publish(event_message(event, frame))
 
-    def prepare(self, estimate: LoadEstimate | LinksEstimate, period: float) -> list[Callable[[], Composed]]:
-        """Return jobs that compose the messages of an estimate, in any thread.
+    def prepare(self, judge: Callable[[], Judged], period: float) -> Callable[[], tuple[Judged, Composed]]:
+        """Return a job that judges an estimate and composes its messages, in any thread.
 
         Args:
-            estimate: what is known.
+            judge: gives the estimate.
             period: seconds between two estimates.
         """
         newest, self._samples.newest = self._samples.newest, None
-        context = _Context(estimate, newest, _MARKER_PERIODS * period)
-        return [partial(_compose, publisher, compose, context) for publisher, compose in self.wanted]
+        return partial(_judge_and_compose, judge, self.wanted, newest, _MARKER_PERIODS * period)
 
 
 class _Context:
     """An estimate, the newest output and the lifetime of markers [s]: all that messages are composed of."""
 
-    def __init__(self, estimate: Any, newest: Output | None, lifetime: float) -> None:
-        self.estimate = estimate
+    def __init__(self, estimate: LoadEstimate | LinksEstimate, newest: Output | None, lifetime: float) -> None:
+        self.estimate: Any = estimate
         self.newest = newest
         self.lifetime = lifetime
 
@@ -239,9 +192,22 @@ class _Context:
 _Compose = Callable[[_Context], Any]
 
 
-def _compose(publisher: Any, compose: _Compose, context: _Context) -> Composed:
-    message = compose(context)
-    return [] if message is None else [(publisher, serialize_message(message))]
+def _judge_and_compose(
+    judge: Callable[[], Judged], wanted: Sequence[tuple[Any, _Compose]], newest: Output | None, lifetime: float
+) -> tuple[Judged, Composed]:
+    judged = judge()
+    if isinstance(judged, Exception) or not judged.is_finite:
+        return judged, []
+    context = _Context(judged, newest, lifetime)
+    return judged, [(publisher, _compose(compose, context)) for publisher, compose in wanted]
+
+
+def _compose(compose: _Compose, context: _Context) -> bytes | Exception | None:
+    try:
+        message = compose(context)
+        return None if message is None else serialize_message(message)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other messages must go out
+        return error
 
 
 def _draw(context: _Context) -> MarkerArray:
@@ -265,8 +231,3 @@ _LINKS_TOPICS: tuple[tuple[str, Any, _Compose], ...] = (
     ("~/links/base_covariance", Float64MultiArray, lambda c: base_covariance_message(c.estimate)),
     ("~/links/parameters", Float64MultiArray, lambda c: links_message(c.estimate, complete_links(c.estimate))),
 )
-
-
-def _publish(publisher: Any, message: bytes | None) -> None:
-    if message is not None:
-        publisher.publish(message)

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,12 +22,25 @@ from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import read_tool
 from inertid_ros.ros.description_source import SOURCE, DescriptionSource
 from inertid_ros.ros.health import NodeHealth
-from inertid_ros.ros.outputs import Answered
 from inertid_ros.ros.saving import Usage, save_links, save_load, save_tool
 from inertid_ros.ros.task import Task
 
 Judged = LoadEstimate | LinksEstimate | Exception
 """An estimate, or why judging it failed."""
+
+SHARE = 0.03
+"""Part of a processor that estimates may take where they need not come at a fixed rate: those of a 7-joint arm take
+70 ms, and are made every 2.4 s then."""
+FRESH = 0.5
+"""Seconds for which an estimate is good enough for the diagnostics, half their period."""
+
+
+class Latest(NamedTuple):
+    """An estimate, when it was made [s of the monotonic clock], and for how long [s] it need not be made again."""
+
+    estimate: LoadEstimate | LinksEstimate
+    made_at: float
+    good_for: float
 
 
 def _judge(prepared: Callable[[], LoadEstimate | LinksEstimate]) -> Judged:
@@ -35,6 +48,56 @@ def _judge(prepared: Callable[[], LoadEstimate | LinksEstimate]) -> Judged:
         return prepared()
     except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
         return error
+
+
+class Answered:
+    """Which samples were answered, each of them once: on arrival where the chain can, else when it is processed."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._processed = -1
+        self._newest = -1
+
+    def select_processed(self, output: Output) -> Output | None:
+        """Those of the processed samples, in order of their stamps, that were not answered while they were waiting.
+
+        Stamps that do not grow mean that time was set back: what was answered before counts no more.
+        """
+        stamps: list[int] = output.stamps.tolist()
+        first = len(stamps)
+        for index, stamp in enumerate(stamps):
+            if stamp <= self._processed:
+                self._newest = -1
+            if stamp > self._newest:
+                self._newest = stamp
+                first = min(first, index)
+            self._processed = stamp
+        return _select(output, first)
+
+    def select_waiting(self, output: Output) -> Output | None:
+        """Those of the waiting samples that were not answered before; again, time may have been set back."""
+        newest = output.stamps.item(-1)
+        if newest < self._newest:
+            self._processed = self._newest = -1
+        first = 0
+        if output.stamps.item(0) <= self._newest:
+            first = int(output.stamps.searchsorted(self._newest, side="right"))
+        self._newest = newest
+        return _select(output, first)
+
+
+def _select(output: Output, first: int) -> Output | None:
+    """The samples of an output from one on; None for no samples."""
+    if first == 0:
+        return output
+    if first == len(output.stamps):
+        return None
+    return output._replace(
+        stamps=output.stamps[first:],
+        measured=output.measured[first:],
+        predicted=output.predicted[first:],
+        usable=output.usable[first:],
+    )
 
 
 class Session:
@@ -45,6 +108,7 @@ class Session:
         chain: the chain, or None while the robot or the sensor's frame are missing or cannot be used.
         generation: counts the chains built.
         revision: counts what makes earlier estimates obsolete: a new chain, a reset, another tool.
+        latest: the last estimate that is not obsolete.
         is_warm: whether the newest chain has put out something.
         on_event: takes what happened to the load, and its frame.
         used_at: when samples were used last, or should have been: seconds of the monotonic clock.
@@ -76,6 +140,7 @@ class Session:
         self._usage = Usage()
         self._answered = Answered()
         self.chain: Chain | None = None
+        self.latest: Latest | None = None
         self.generation = 0
         self.revision = 0
         self.is_warm = False
@@ -94,6 +159,16 @@ class Session:
         if self.task.target is Target.LINKS:
             return self._settings.links.base_frame or ("" if robot is None else robot.frame_names[0])
         return self._settings.load.sensor_frame or self._wrench_frame or ""
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the latest estimate need not be judged again for the diagnostics."""
+        return self.latest is not None and time.monotonic() < self.latest.made_at + self.latest.good_for
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether another estimate would take too large a part of the processor, and need not come at a fixed rate."""
+        return self.task.period > 0.0 and self.is_fresh
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -121,7 +196,7 @@ class Session:
             self._report_bug(error)
 
     def _build(self) -> None:
-        self.chain = None
+        self.chain = self.latest = None
         files = self.task.read(self._settings)
         robot, frame = self._source.robot, self.frame
         if robot is None:
@@ -144,12 +219,16 @@ class Session:
         self._usage = Usage()
         self._answered = Answered()
         self.generation += 1
-        self.revision += 1
+        self._outdate()
         self.is_warm = False
+
+    def _outdate(self) -> None:
+        self.revision += 1
+        self.latest = None
 
     def _give_up(self, error: InertidError) -> None:
         """Identify nothing until robot or settings change."""
-        self.chain = None
+        self.chain = self.latest = None
         self._health.begin(SOURCE, self.task.unusable, str(error))
 
     def _report_bug(self, error: Exception) -> None:
@@ -219,34 +298,37 @@ class Session:
         prepared = None if self.chain is None else self.chain.prepare_estimate()
         return None if prepared is None else partial(_judge, prepared)
 
-    def accept_estimate(self, judged: Judged) -> LoadEstimate | LinksEstimate | None:
-        """Return an estimate that was judged, or report why there is none to publish."""
+    def accept_estimate(self, judged: Judged, cost: float) -> LoadEstimate | LinksEstimate | None:
+        """Return an estimate that was judged, or report why there is none to publish; `cost` is in seconds."""
         if isinstance(judged, Exception):
             self._report_bug(judged)
             self.rebuild()
             return None
         if judged.is_finite:
+            self.latest = Latest(judged, time.monotonic(), max(FRESH, cost / SHARE))
             return judged
+        self.latest = None
         self._health.report("output", "withheld", f"the estimate of the {self.task.name}")
         return None
 
     def estimate(self) -> LoadEstimate | LinksEstimate | None:
         """Judge what is known at once, which takes some milliseconds; None where there is nothing to publish."""
         prepared = self.prepare_estimate()
-        return None if prepared is None else self.accept_estimate(prepared())
+        return None if prepared is None else self.accept_estimate(prepared(), 0.0)
 
     # Commands; each raises an InertidError that says why it could not be done
 
     def pause(self, paused: bool) -> None:
         """Stop or resume learning."""
         self._paused = paused
+        self.latest = None
         if self.chain is not None:
             self.chain.pause(paused)
 
     def reset(self) -> None:
         """Forget all that was learned; a tool stays."""
         self._require_chain().reset()
-        self.revision += 1
+        self._outdate()
         self._usage = Usage()
 
     def capture_tool(self) -> tuple[Path, tuple[str, ...]]:
@@ -256,7 +338,7 @@ class Session:
             the path it was written to, and the names of the parameters that are not known yet.
         """
         tool = self._tool = self._require_chain().capture_tool()
-        self.revision += 1
+        self._outdate()
         try:
             path = save_tool(self._settings, self._source.text, tool, self._usage)
         except FileAccessError as error:
@@ -268,7 +350,7 @@ class Session:
     def clear_tool(self) -> None:
         """Subtract no tool any more."""
         self._tool = None
-        self.revision += 1
+        self._outdate()
         self._health.end("tool", "unusable_tool")
         if self.chain is not None:
             self.chain.tool = None
@@ -298,6 +380,6 @@ def _ignore_event(_: Event, __: str) -> None:
 
 def _is_finite(output: Output | None) -> bool:
     """Whether all predictions are finite; their sum tells sooner, unless it overflows."""
-    if output is None or math.isfinite(output.predicted.sum()):
+    if output is None or math.isfinite(sum(map(sum, output.predicted.tolist()))):
         return True
     return bool(np.isfinite(output.predicted).all())
