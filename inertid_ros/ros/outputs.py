@@ -5,7 +5,7 @@ Messages of the estimates are composed, and serialised, in the worker's thread; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, Header
 from visualization_msgs.msg import MarkerArray
 
 from inertid_ros.core.chain import Target
@@ -37,6 +37,7 @@ from inertid_ros.ros.messages import (
     known_body,
     links_message,
     parameters_message,
+    stamp_message,
 )
 from inertid_ros.ros.session import Judged
 from inertid_ros.ros.task import Task
@@ -153,6 +154,7 @@ class EstimateOutputs:
         self._topics = [(publishers.create(kind, topic), compose) for topic, kind, compose in topics]
         self._events = publishers.create(DiagnosticArray, "~/events") if task.target is Target.LOAD else None
         self._samples = samples
+        self._painter = MarkerPainter()
 
     @property
     def wanted(self) -> list[tuple[Any, _Compose]]:
@@ -172,15 +174,31 @@ class EstimateOutputs:
             period: seconds between two estimates.
         """
         newest, self._samples.newest = self._samples.newest, None
-        return partial(_judge_and_compose, judge, self.wanted, newest, _MARKER_PERIODS * period)
+        return partial(self._make, judge, self.wanted, newest, _MARKER_PERIODS * period)
+
+    def _make(
+        self, judge: Callable[[], Judged], wanted: list[tuple[Any, _Compose]], newest: Output | None, lifetime: float
+    ) -> tuple[Judged, Composed]:
+        judged = judge()
+        if isinstance(judged, Exception) or not judged.is_finite:
+            return judged, []
+        context = _Context(judged, newest, self._painter, lifetime)
+        return judged, [(publisher, _compose(compose, context)) for publisher, compose in wanted]
 
 
 class _Context:
-    """An estimate, the newest output and the lifetime of markers [s]: all that messages are composed of."""
+    """An estimate, the newest output, markers and their lifetime [s]: all that messages are composed of."""
 
-    def __init__(self, estimate: LoadEstimate | LinksEstimate, newest: Output | None, lifetime: float) -> None:
+    def __init__(
+        self,
+        estimate: LoadEstimate | LinksEstimate,
+        newest: Output | None,
+        painter: MarkerPainter,
+        lifetime: float,
+    ) -> None:
         self.estimate: Any = estimate
         self.newest = newest
+        self.painter = painter
         self.lifetime = lifetime
 
     @cached_property
@@ -190,16 +208,6 @@ class _Context:
 
 
 _Compose = Callable[[_Context], Any]
-
-
-def _judge_and_compose(
-    judge: Callable[[], Judged], wanted: Sequence[tuple[Any, _Compose]], newest: Output | None, lifetime: float
-) -> tuple[Judged, Composed]:
-    judged = judge()
-    if isinstance(judged, Exception) or not judged.is_finite:
-        return judged, []
-    context = _Context(judged, newest, lifetime)
-    return judged, [(publisher, _compose(compose, context)) for publisher, compose in wanted]
 
 
 def _compose(compose: _Compose, context: _Context) -> bytes | Exception | None:
@@ -216,7 +224,8 @@ def _draw(context: _Context) -> MarkerArray:
     if estimate.sensor is not None and newest is not None and np.isfinite(newest.residual[-1]).all():
         arrows = newest.predicted[-1], newest.residual[-1]
     known = body is not None and inertia_is_known(body)
-    return MarkerPainter(estimate.frame, context.lifetime).paint(estimate.stamp, body, known, *arrows)
+    header = Header(frame_id=estimate.frame, stamp=stamp_message(estimate.stamp))
+    return context.painter.paint(header, context.lifetime, body, known, *arrows)
 
 
 _LOAD_TOPICS: tuple[tuple[str, Any, _Compose], ...] = (
