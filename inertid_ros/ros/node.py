@@ -230,13 +230,18 @@ class EstimatorNode(LifecycleNode):
         identification = self._identification
         if not self._active or identification is None:
             return
-        judge = [None if session.is_fresh else session.prepare_estimate() for session in identification.sessions]
+        judge = [None if self._is_renewed(one) else one.prepare_estimate() for one in identification.sessions]
         self._worker.submit("situation", partial(_judge_all, judge), partial(self._look, identification))
         if identification.is_warm and self._frozen != identification.generation:
             # What lives now lives as long as the chain: a later collection need not look at it (20 ms against 0.01 ms).
             self._frozen = identification.generation
             gc.collect()
             gc.freeze()
+
+    def _is_renewed(self, session: Session) -> bool:
+        """Whether the diagnostics need not judge the estimate: somebody listens to it anyway, or it is fresh."""
+        is_heard = bool(self._estimate_outputs[session.task.name].wanted)
+        return session.latest is not None and (is_heard or session.is_fresh)
 
     def _look(self, identification: Identification, judged: Sequence[tuple[Judged, float] | None]) -> None:
         for session, one in zip(identification.sessions, judged, strict=True):
