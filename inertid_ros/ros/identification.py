@@ -12,9 +12,8 @@ from inertid_ros.core.records import Output
 from inertid_ros.core.settings.rules import restarts_identification
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.messages.decode import StreamDecoder
-from inertid_ros.ros.description_source import DescriptionSource
 from inertid_ros.ros.health import NodeHealth
-from inertid_ros.ros.inputs import JOINTS, joint_decoder, wrench_decoder
+from inertid_ros.ros.inputs import JOINTS, DescriptionSource, joint_decoder, wrench_decoder
 from inertid_ros.ros.session import Session
 from inertid_ros.ros.task import check_settings, list_tasks
 

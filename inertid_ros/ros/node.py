@@ -20,11 +20,12 @@ from rclpy.serialization import serialize_message
 
 from inertid_ros.core.errors import InertidError
 from inertid_ros.core.settings.settings import Settings
+from inertid_ros.ros.answers import Publishers, SampleOutputs
 from inertid_ros.ros.diagnostics import diagnostics_message
 from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.inputs import Inputs
 from inertid_ros.ros.monitor import Monitor, Situation
-from inertid_ros.ros.outputs import Composed, EstimateOutputs, Publishers, SampleOutputs
+from inertid_ros.ros.outputs import Composed, EstimateOutputs
 from inertid_ros.ros.parameters import declare_settings, find_objection, read_settings
 from inertid_ros.ros.runtime import (
     SHUTDOWN_ERRORS,

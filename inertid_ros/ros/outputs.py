@@ -1,6 +1,6 @@
-"""What the node publishes: for each sample what was predicted of it, now and then what is known.
+"""What the node publishes now and then: what is known.
 
-Messages of the estimates are composed, and serialised, in the worker's thread; all are published in the executor's.
+Messages are composed, and serialised, in the worker's thread, and published in the executor's.
 """
 
 from __future__ import annotations
@@ -11,11 +11,8 @@ from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from geometry_msgs.msg import InertiaStamped
 from rclpy.serialization import serialize_message
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 from visualization_msgs.msg import MarkerArray
 
@@ -24,8 +21,7 @@ from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.records import Event, FloatArray, Output
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate
-from inertid_ros.core.settings.choices import Reliability
-from inertid_ros.ros.encode import EffortEncoder, WrenchEncoder
+from inertid_ros.ros.answers import Publishers, SampleOutputs
 from inertid_ros.ros.markers import MarkerPainter
 from inertid_ros.ros.messages import (
     base_covariance_message,
@@ -42,107 +38,11 @@ from inertid_ros.ros.messages import (
 from inertid_ros.ros.session import Judged
 from inertid_ros.ros.task import Task
 
-_WRENCH = 6
 _MARKER_PERIODS = 3.0
 """Markers that are not renewed vanish after so many periods of the estimates."""
 
-_LOOK_PERIOD = 20_000_000
-"""Nanoseconds of samples after which it is looked again who listens: sooner than anybody could notice."""
-
 Composed = list[tuple[Any, bytes | Exception | None]]
 """Publishers, each with its serialised message, why there is none, or None if there is nothing to say."""
-
-
-class Publishers:
-    """The publishers of a lifecycle node, from configure to cleanup. They are silent unless the node is active."""
-
-    def __init__(self, node: LifecycleNode, reliability: Reliability) -> None:
-        """Create none yet; `reliability` is that of what goes out for every sample."""
-        self._node = node
-        policy = ReliabilityPolicy.RELIABLE if reliability is Reliability.RELIABLE else ReliabilityPolicy.BEST_EFFORT
-        self._sample_qos = QoSProfile(depth=50, reliability=policy)
-        self._publishers: list[Any] = []
-
-    def create(self, message_type: Any, topic: str) -> Any:
-        """Create a publisher of what goes out now and then."""
-        return self._create(message_type, topic, 10)
-
-    def create_for_samples(self, message_type: Any, topic: str) -> Any:
-        """Create a publisher of what goes out for every sample."""
-        return self._create(message_type, topic, self._sample_qos)
-
-    def destroy(self) -> None:
-        """Take the publishers down."""
-        for publisher in self._publishers:
-            self._node.destroy_lifecycle_publisher(publisher)
-
-    def _create(self, message_type: Any, topic: str, qos: Any) -> Any:
-        publisher = self._node.create_lifecycle_publisher(message_type, topic, qos)
-        self._publishers.append(publisher)
-        return publisher
-
-
-class SampleOutputs:
-    """Predicted and residual wrenches and efforts of one task: a message for each sample, at its stamp.
-
-    Attributes:
-        newest: what came out last; None where there is none.
-        generation: counts the chains that all this comes of.
-    """
-
-    def __init__(self, publishers: Publishers, task: Task) -> None:
-        """Create the publishers of what the task predicts."""
-        self._all = [
-            (publishers.create_for_samples(kind, f"{start}_{what}"), what == "residual", kind is WrenchStamped)
-            for kind, start in ((WrenchStamped, task.wrenches), (JointState, task.efforts))
-            for what in ("predicted", "residual")
-            if start
-        ]
-        self._wanted: list[tuple[Any, bool, bool]] = []
-        """What publishes, whether residuals, whether wrenches: of all that anybody listens to, for to publish costs
-        more than to predict. Not the publishers' own methods, which check again for each message whether the node is
-        active and of what type the message is."""
-        self._looked_at = -_LOOK_PERIOD
-        self._efforts = slice(0)
-        self._wrench_encoder = WrenchEncoder("")
-        self._effort_encoder = EffortEncoder(())
-        self._withheld = 0
-        self.newest: Output | None = None
-        self.generation = 0
-
-    @property
-    def withheld(self) -> int:
-        """How many wrenches and efforts were not published because they were not finite."""
-        return self._withheld + self._wrench_encoder.withheld + self._effort_encoder.withheld
-
-    def start(self, generation: int, frame: str, joints: tuple[str, ...]) -> None:
-        """Publish what comes of a new chain: wrenches in a frame, and efforts of some joints."""
-        self.generation = generation
-        self._withheld = self.withheld
-        self._wrench_encoder, self._effort_encoder = WrenchEncoder(frame), EffortEncoder(joints)
-        self._efforts = slice(-len(joints), None)
-
-    def publish(self, output: Output) -> None:
-        """Publish prediction and residual of each sample: wrenches are the first six channels, efforts the last."""
-        stamps: list[int] = output.stamps.tolist()
-        self.newest = output
-        if not 0 <= stamps[0] - self._looked_at < _LOOK_PERIOD:
-            self._looked_at = stamps[0]
-            self._wanted = [
-                (publisher.handle.publish_raw, is_residual, is_wrench)
-                for publisher, is_residual, is_wrench in self._all
-                if publisher.get_subscription_count() > 0
-            ]
-        for publish, is_residual, is_wrench in self._wanted:
-            numbers = output.residual if is_residual else output.predicted
-            for index, stamp in enumerate(stamps):
-                if is_wrench:
-                    message = self._wrench_encoder.encode(stamp, numbers[index, :_WRENCH])
-                else:
-                    usable = output.usable[index, self._efforts] if is_residual else None
-                    message = self._effort_encoder.encode(stamp, numbers[index, self._efforts], usable)
-                if message is not None:
-                    publish(message)
 
 
 class EstimateOutputs:

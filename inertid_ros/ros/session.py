@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import time
 import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentifiedError
@@ -20,8 +17,9 @@ from inertid_ros.core.records import Event, JointBlock, Output, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import read_tool
-from inertid_ros.ros.description_source import SOURCE, DescriptionSource
+from inertid_ros.ros.answers import Answered, is_finite
 from inertid_ros.ros.health import NodeHealth
+from inertid_ros.ros.inputs import SOURCE, DescriptionSource
 from inertid_ros.ros.saving import Usage, save_links, save_load, save_tool
 from inertid_ros.ros.task import Task
 
@@ -48,56 +46,6 @@ def _judge(prepared: Callable[[], LoadEstimate | LinksEstimate]) -> Judged:
         return prepared()
     except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
         return error
-
-
-class Answered:
-    """Which samples were answered, each of them once: on arrival where the chain can, else when it is processed."""
-
-    def __init__(self) -> None:
-        """Start with none."""
-        self._processed = -1
-        self._newest = -1
-
-    def select_processed(self, output: Output) -> Output | None:
-        """Those of the processed samples, in order of their stamps, that were not answered while they were waiting.
-
-        Stamps that do not grow mean that time was set back: what was answered before counts no more.
-        """
-        stamps: list[int] = output.stamps.tolist()
-        first = len(stamps)
-        for index, stamp in enumerate(stamps):
-            if stamp <= self._processed:
-                self._newest = -1
-            if stamp > self._newest:
-                self._newest = stamp
-                first = min(first, index)
-            self._processed = stamp
-        return _select(output, first)
-
-    def select_waiting(self, output: Output) -> Output | None:
-        """Those of the waiting samples that were not answered before; again, time may have been set back."""
-        newest = output.stamps.item(-1)
-        if newest < self._newest:
-            self._processed = self._newest = -1
-        first = 0
-        if output.stamps.item(0) <= self._newest:
-            first = int(output.stamps.searchsorted(self._newest, side="right"))
-        self._newest = newest
-        return _select(output, first)
-
-
-def _select(output: Output, first: int) -> Output | None:
-    """The samples of an output from one on; None for no samples."""
-    if first == 0:
-        return output
-    if first == len(output.stamps):
-        return None
-    return output._replace(
-        stamps=output.stamps[first:],
-        measured=output.measured[first:],
-        predicted=output.predicted[first:],
-        usable=output.usable[first:],
-    )
 
 
 class Session:
@@ -260,7 +208,7 @@ class Session:
                 processed is not None and processed.stamps.item(-1) == block.stamps.item(-1)
             )
             waiting = None if is_done else self.chain.answer(block.stamps.item(0) - 1)
-            if not (_is_finite(processed) and _is_finite(waiting)):
+            if not (is_finite(processed) and is_finite(waiting)):
                 raise FloatingPointError("a prediction is not finite")
         except InertidError as error:
             self._give_up(error)
@@ -376,10 +324,3 @@ class Session:
 
 def _ignore_event(_: Event, __: str) -> None:
     """Nobody listens."""
-
-
-def _is_finite(output: Output | None) -> bool:
-    """Whether all predictions are finite; their sum tells sooner, unless it overflows."""
-    if output is None or math.isfinite(sum(map(sum, output.predicted.tolist()))):
-        return True
-    return bool(np.isfinite(output.predicted).all())
