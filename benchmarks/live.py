@@ -22,6 +22,7 @@ os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 import argparse
 import gc
 import multiprocessing
+import signal
 import struct
 import subprocess
 import sys
@@ -41,6 +42,7 @@ from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
+from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -377,7 +379,9 @@ def main() -> int:
         run_echo(next(row for row in ROWS if row.name == options.echo))
         return 0
     os.environ["ROS_DOMAIN_ID"] = str(FIRST_DOMAIN + os.getpid() % 16)
-    rclpy.init()
+    # rclpy's own handler would leave this process waiting, and the others running.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     print(f"{'':31} {'p50':>6} {'':5} {'p99':>7} {'':5} {'cores':>7} {'':5} {'lost':>6}   (microseconds, times echo)")
     rows = [row for row in ROWS if row.name in options.rows]
     results = [report(row, *measure(row, options.seconds / len(rows))) for row in rows]
