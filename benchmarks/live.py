@@ -1,13 +1,14 @@
-"""What the live node costs and how fast it answers, in units of a bare rclpy node that echoes the wrench.
+"""What the live node costs and how fast it answers, in units of a bare rclpy node that echoes the same samples.
 
     python benchmarks/live.py [--seconds 60]
 
 A process of its own publishes the joint states and wrenches of a 7-joint arm at 1 kHz each, at the times of their
 irregular stamps: half of the wrenches are newer than the newest joint state. Echo and node take turns every two seconds
 in one run, with the same messages, so that a machine which does other things as well slows down both alike. The echo
-takes both topics as raw bytes and sends those of each wrench back, reliably, on an EventsExecutor: less is not possible
-in rclpy. The node also draws markers and completes the links meanwhile. Fails (1) above the limits, or if a sample is
-not answered.
+takes both topics as raw bytes and sends back, reliably, on an EventsExecutor, what the node answers in the same row:
+each wrench (load), each joint state (links), or each of them on a topic of its own (both). Less is not possible in
+rclpy. The node also draws markers and completes the links meanwhile. Fails (1) above the limits, or if a sample is not
+answered.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 import argparse
 import gc
 import multiprocessing
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -40,6 +42,7 @@ from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
+from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -72,25 +75,30 @@ P50_LIMIT, P99_LIMIT, CPU_LIMIT = 1.4, 2.0, 1.6
 _WRENCH, _JOINT = 0, 1
 
 
+_KINDS: dict[int, tuple[Any, str]] = {_JOINT: (JointState, "joint_states"), _WRENCH: (WrenchStamped, "wrench")}
+_ANSWERS = {_WRENCH: "load/wrench_predicted", _JOINT: "links/effort_predicted"}
+"""Topics of the node that answer each kind of sample; those of the echo are /echo/ and the same."""
+
+
 class Row(NamedTuple):
-    """What is identified, and which topic answers which kind of sample."""
+    """What is identified, and which kinds of samples are answered."""
 
     name: str
     estimators: str
-    answers: dict[str, int]
+    answered: tuple[int, ...]
 
 
 ROWS = (
-    Row("load", "[load]", {"load/wrench_predicted": _WRENCH}),
-    Row("links", "[links]", {"links/effort_predicted": _JOINT}),
-    Row("both", "[load, links]", {"load/wrench_predicted": _WRENCH, "links/effort_predicted": _JOINT}),
+    Row("load", "[load]", (_WRENCH,)),
+    Row("links", "[links]", (_JOINT,)),
+    Row("both", "[load, links]", (_WRENCH, _JOINT)),
 )
 
 
 class Phase(NamedTuple):
-    """Round trips [us] of one phase by topic, processor time [s], and how many answers are missing."""
+    """Round trips [us] of one phase by kind of sample, processor time [s], and how many answers are missing."""
 
-    round_trips: dict[str, FloatArray]
+    round_trips: dict[int, FloatArray]
     processor_time: float
     lost: int
 
@@ -169,14 +177,13 @@ def run_source(pipe: Connection, sent_file: str, count: int) -> None:
     sent = np.memmap(sent_file, dtype=np.int64, mode="r+", shape=(2, count))
     rclpy.init()
     node = Node("source", start_parameter_services=False, enable_rosout=False)
-    kinds = {_JOINT: (JointState, "joint_states"), _WRENCH: (WrenchStamped, "wrench")}
     publishers = {
         target: {
-            kind: node.create_publisher(message, f"{target}{topic}", 50) for kind, (message, topic) in kinds.items()
+            kind: node.create_publisher(message, f"{target}{topic}", 50) for kind, (message, topic) in _KINDS.items()
         }
         for target in ("/", "/echo/")
     }
-    needed = (publishers["/"][_JOINT], publishers["/echo/"][_JOINT], publishers["/echo/"][_WRENCH])
+    needed = (publishers["/"][_JOINT], *publishers["/echo/"].values())
     deadline = time.monotonic() + PATIENCE
     while not all(publisher.get_subscription_count() for publisher in needed) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -198,13 +205,15 @@ def run_source(pipe: Connection, sent_file: str, count: int) -> None:
     rclpy.shutdown()
 
 
-def run_echo() -> None:
-    """Send every wrench back as it came, until the process is ended."""
+def run_echo(row: Row) -> None:
+    """Send every sample that the node would answer back as it came, until the process is ended."""
     rclpy.init()
     node = Node("echo", start_parameter_services=False, enable_rosout=False)
-    answer = node.create_publisher(WrenchStamped, "/echo/answer", QoSProfile(depth=50))
-    node.create_subscription(JointState, "/echo/joint_states", lambda _: None, SAMPLES, raw=True)
-    node.create_subscription(WrenchStamped, "/echo/wrench", answer.publish, SAMPLES, raw=True)
+    for kind, (message, topic) in _KINDS.items():
+        take: Callable[[bytes], None] = _ignore
+        if kind in row.answered:
+            take = node.create_publisher(message, f"/echo/{_ANSWERS[kind]}", QoSProfile(depth=50)).publish
+        node.create_subscription(message, f"/echo/{topic}", take, SAMPLES, raw=True)
     executor = EventsExecutor()
     executor.add_node(node)
     gc.collect()
@@ -214,6 +223,10 @@ def run_echo() -> None:
             executor.spin_until_future_complete(Future(), timeout_sec=1.0)
     except ExternalShutdownException:
         pass
+
+
+def _ignore(_: bytes) -> None:
+    """Take a sample that is not answered."""
 
 
 def read_processor_time(pid: int) -> float:
@@ -231,14 +244,16 @@ class Sink:
     def __init__(self, row: Row) -> None:
         """Subscribe to the answers of node and echo, and to what the node takes long for."""
         self.node = Node("sink", start_parameter_services=False, enable_rosout=False)
-        self.arrivals: dict[str, list[tuple[int, bytes]]] = {}
-        topics = {f"/inertid/{topic}": kind for topic, kind in row.answers.items()} | {"/echo/answer": _WRENCH}
-        for topic, kind in topics.items():
-            heard = self.arrivals.setdefault(topic, [])
-            message = WrenchStamped if kind == _WRENCH else JointState
-            self.node.create_subscription(
-                message, topic, lambda data, heard=heard: heard.append((time.monotonic_ns(), data)), 1000, raw=True
-            )
+        self.arrivals: dict[int, list[tuple[int, bytes]]] = {kind: [] for kind in row.answered}
+        for kind, heard in self.arrivals.items():
+            for who in ("/inertid/", "/echo/"):
+                self.node.create_subscription(
+                    _KINDS[kind][0],
+                    who + _ANSWERS[kind],
+                    lambda data, heard=heard: heard.append((time.monotonic_ns(), data)),
+                    1000,
+                    raw=True,
+                )
         for topic, other in (("markers", MarkerArray), ("links/parameters", Float64MultiArray)):
             self.node.create_subscription(other, f"/inertid/{topic}", lambda _: None, 10, raw=True)
         self.executor = EventsExecutor()
@@ -256,10 +271,6 @@ class Bench:
         """Listen for the answers; stamps of all samples come from the source, when it is ready."""
         self._source, self._sent, self._pids = source, sent, pids
         self._sink = Sink(row)
-        self._answers = {
-            "/": {f"/inertid/{topic}": kind for topic, kind in row.answers.items()},
-            "/echo/": {"/echo/answer": _WRENCH},
-        }
         stamps: list[list[int]] = source.recv()
         self._numbers = [{stamp: index for index, stamp in enumerate(of_kind)} for of_kind in stamps]
 
@@ -274,17 +285,17 @@ class Bench:
         self._source.recv()
         self._sink.spin(SETTLE)
         spent = read_processor_time(self._pids[target]) - before
-        round_trips = {topic: self._match(topic, kind) for topic, kind in self._answers[target].items()}
+        round_trips = {kind: self._match(kind) for kind in self._sink.arrivals}
         lost = sum(last - first - len(found) for found in round_trips.values())
         return Phase(round_trips, spent, lost)
 
-    def _match(self, topic: str, kind: int) -> FloatArray:
-        """Round trips [us] of the answers on a topic, in any order."""
+    def _match(self, kind: int) -> FloatArray:
+        """Round trips [us] of the answers to one kind of sample, in any order."""
         found: dict[int, float] = {}
-        for arrival, data in self._sink.arrivals[topic]:
+        for arrival, data in self._sink.arrivals[kind]:
             seconds, nanoseconds = struct.unpack_from("<iI", data, 4)
             number = self._numbers[kind][seconds * 1_000_000_000 + nanoseconds]
-            assert number not in found, f"{topic} answers a sample twice"
+            assert number not in found, f"{_ANSWERS[kind]} answers a sample twice"
             found[number] = (arrival - int(self._sent[kind, number])) * 1e-3
         return np.array(list(found.values()))
 
@@ -304,7 +315,7 @@ def start_processes(row: Row, folder: Path, count: int) -> Iterator[Bench]:
     }
     arguments = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
     node = subprocess.Popen([sys.executable, "-m", "inertid_ros.cli.main", "node", "--ros-args", *arguments])
-    echo = subprocess.Popen([sys.executable, __file__, "--echo"])
+    echo = subprocess.Popen([sys.executable, __file__, "--echo", row.name])
     here, there = multiprocessing.Pipe()
     spawn = multiprocessing.get_context("spawn")
     source = spawn.Process(target=run_source, args=(there, str(sent_file), count), daemon=True)
@@ -339,19 +350,21 @@ def measure(row: Row, seconds: float) -> tuple[list[Phase], list[Phase]]:
 
 def report(row: Row, nodes: list[Phase], echoes: list[Phase]) -> bool:
     """Print one line for each topic that answers; returns whether all is within the limits."""
-    echo = np.percentile(np.concatenate([phase.round_trips["/echo/answer"] for phase in echoes]), [50, 99])
     cost, echo_cost = (sum(phase.processor_time for phase in phases) for phases in (nodes, echoes))
     lost, length = sum(phase.lost for phase in nodes), len(nodes) * PHASE
     is_good = lost == 0 and cost <= CPU_LIMIT * echo_cost
-    for topic in nodes[0].round_trips:
-        p50, p99 = np.percentile(np.concatenate([phase.round_trips[topic] for phase in nodes]), [50, 99])
-        is_good &= bool(p50 <= P50_LIMIT * echo[0] and p99 <= P99_LIMIT * echo[1])
+    for kind in row.answered:
+        (p50, p99), echo = (
+            np.percentile(np.concatenate([phase.round_trips[kind] for phase in phases]), [50, 99]).tolist()
+            for phases in (nodes, echoes)
+        )
+        is_good &= p50 <= P50_LIMIT * echo[0] and p99 <= P99_LIMIT * echo[1]
         print(
-            f"{row.name:6} {topic.removeprefix('/inertid/'):24} {p50:6.0f} {p50 / echo[0]:5.2f} {p99:7.0f} "
-            f"{p99 / echo[1]:5.2f} {cost / length:7.3f} {cost / echo_cost:5.2f} {lost:6d}",
+            f"{row.name:6} {_ANSWERS[kind]:24} {p50:6.0f} {p50 / echo[0]:5.2f} {p99:7.0f} {p99 / echo[1]:5.2f} "
+            f"{cost / length:7.3f} {cost / echo_cost:5.2f} {lost:6d}\n"
+            f"       {'echo':24} {echo[0]:6.0f} {'':5} {echo[1]:7.0f} {'':5} {echo_cost / length:7.3f}",
             flush=True,
         )
-    print(f"       {'echo':24} {echo[0]:6.0f} {'':5} {echo[1]:7.0f} {'':5} {echo_cost / length:7.3f}", flush=True)
     return is_good
 
 
@@ -360,13 +373,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60.0, help="how long all rows take together")
     parser.add_argument("--rows", nargs="*", default=[row.name for row in ROWS], help="load, links, both")
-    parser.add_argument("--echo", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--echo", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.echo:
-        run_echo()
+        run_echo(next(row for row in ROWS if row.name == options.echo))
         return 0
     os.environ["ROS_DOMAIN_ID"] = str(FIRST_DOMAIN + os.getpid() % 16)
-    rclpy.init()
+    # rclpy's own handler would leave this process waiting, and the others running.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     print(f"{'':31} {'p50':>6} {'':5} {'p99':>7} {'':5} {'cores':>7} {'':5} {'lost':>6}   (microseconds, times echo)")
     rows = [row for row in ROWS if row.name in options.rows]
     results = [report(row, *measure(row, options.seconds / len(rows))) for row in rows]

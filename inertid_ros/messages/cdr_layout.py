@@ -1,9 +1,9 @@
 """Where the numbers are in a serialised message: learnt from one message, checked on every later one.
 
 A driver sends the same names and lengths a thousand times a second; only the stamp and the numbers change. A layout
-remembers every other byte, so that a later message is decoded by one comparison and a view. Plain CDR (version 1) is
-understood in both byte orders. Alignment counts from the end of the four bytes of encapsulation; padding is not
-initialised by Fast CDR and is never compared.
+remembers every other byte, so that a later message is decoded by one comparison and a copy, compiled. Plain CDR
+(version 1) is understood in both byte orders. Alignment counts from the end of the four bytes of encapsulation; padding
+is not initialised by Fast CDR and is never compared.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from inertid_ros.core.compiled import compiled
 from inertid_ros.core.records import FloatArray, IntArray
 
 ENCAPSULATION_SIZE = 4
+ByteArray = NDArray[np.uint8]
 Records = NDArray[np.void]
 _BYTE_ORDERS = {b"\x00\x00": ">", b"\x00\x01": "<"}
 
@@ -26,51 +28,68 @@ class LayoutError(ValueError):
     """The bytes are not a plain CDR message of the expected type."""
 
 
+@compiled
+def read_message(data: ByteArray, fixed: IntArray, places: IntArray, stamps: IntArray, numbers: ByteArray) -> bool:
+    """Copy stamp and numbers out of a message, unless one of its fixed bytes differs.
+
+    Args:
+        data: the message.
+        fixed: (2, k) places that must not differ, and what is there.
+        places: (8 + 8 m,) where the bytes of stamp and numbers are, lowest first.
+        stamps: (1,) takes the stamp [ns].
+        numbers: (8 m,) takes the bytes of the numbers, which are nowhere aligned in the message.
+    """
+    for k in range(fixed.shape[1]):
+        if data[fixed[0, k]] != fixed[1, k]:
+            return False
+    seconds = nanoseconds = 0
+    for k in range(4):
+        seconds |= int(data[places[k]]) << 8 * k
+        nanoseconds |= int(data[places[4 + k]]) << 8 * k
+    stamps[0] = (seconds if seconds < 2**31 else seconds - 2**32) * 1_000_000_000 + nanoseconds
+    for k in range(len(numbers)):
+        numbers[k] = data[places[8 + k]]
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What all messages of the same layout have in common.
+    """What all messages of the same layout have in common, and memory for one of them.
 
     Attributes:
         strings: the texts of the message: frame_id, then joint names.
         names: the joint names, always the same object, by which those who know them recognise them.
         lengths: how many numbers each field has, in the order of `fields`.
         dtype: one record per message, with `sec`, `nanosec` and the fields as (length,) of float64.
-        mask: 1 in each bit that must not differ, as a little-endian integer over the whole message.
-        fixed: the bits under the mask.
-        stamp: reads `sec` and `nanosec` behind the encapsulation.
-        numbers: type, count and offset of all numbers from the first one on, with the lengths in between.
-        parts: where in there each field is; None for an empty one.
+        fixed: (2, k) places of the bytes that must not differ, and what is there.
+        stamps: (1,) of the message that was read last [ns].
+        fields: (1, length) its numbers, None for an empty field.
     """
 
     strings: tuple[str, ...]
     names: tuple[str, ...]
     lengths: tuple[int, ...]
     dtype: np.dtype[np.void]
-    mask: int
-    fixed: int
-    stamp: struct.Struct
-    numbers: tuple[np.dtype[np.float64], int, int]
-    parts: tuple[slice | None, ...]
+    fixed: IntArray
+    stamps: IntArray
+    fields: tuple[FloatArray | None, ...]
+    _copy: ByteArray
+    _data: memoryview
+    _places: IntArray
+    _numbers: ByteArray
 
-    def matches(self, data: bytes) -> bool:
-        """Whether a message differs from the one learnt from only in stamp, numbers and padding."""
-        return len(data) == self.dtype.itemsize and int.from_bytes(data, "little") & self.mask == self.fixed
-
-    def read_one(self, data: bytes) -> tuple[IntArray, list[FloatArray | None]]:
-        """Stamp (1,) [ns] and fields (1, length) of one message that matches; None for an empty field.
-
-        Between two sequences of numbers there are a length and its padding, as long as a number: one copy takes all.
-        """
-        seconds, nanoseconds = self.stamp.unpack_from(data, ENCAPSULATION_SIZE)
-        numbers = np.frombuffer(data, *self.numbers).astype(np.float64)
-        fields: list[FloatArray | None] = [None if part is None else numbers[None, part] for part in self.parts]
-        return np.array([seconds * 1_000_000_000 + nanoseconds], dtype=np.int64), fields
+    def read(self, data: bytes) -> bool:
+        """Read a message into `stamps` and `fields`, if it differs from the one learnt from only in these."""
+        if len(data) != len(self._data):
+            return False
+        self._data[:] = data
+        return read_message(self._copy, self.fixed, self._places, self.stamps, self._numbers)
 
     def view_all(self, data: bytes) -> Records | None:
         """View messages, one behind the other, as records; None if one of them does not match."""
-        size = self.dtype.itemsize
-        table = np.frombuffer(data, dtype=np.uint8).reshape(-1, size)
-        fixed, mask = (np.frombuffer(bits.to_bytes(size, "little"), dtype=np.uint8) for bits in (self.fixed, self.mask))
+        table = np.frombuffer(data, dtype=np.uint8).reshape(-1, self.dtype.itemsize)
+        mask, fixed = np.zeros((2, table.shape[1]), dtype=np.uint8)
+        mask[self.fixed[0]], fixed[self.fixed[0]] = 1, self.fixed[1]
         edges = np.flatnonzero(np.diff(mask != 0, prepend=False, append=False)).reshape(-1, 2).tolist()
         is_alike = all(bool((table[:, start:stop] == fixed[start:stop]).all()) for start, stop in edges)
         return np.frombuffer(data, dtype=self.dtype) if is_alike else None
@@ -129,24 +148,32 @@ class LayoutReader:
         ]
         offsets = [offset for _, _, offset, _ in self._fields]
         dtype = np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": len(self._data)})
-        mask = int.from_bytes(self._mask, "little")
-        numbers = [(offset, count) for _, kind, offset, count in self._fields if kind == "f8"]
-        first = min((offset for offset, count in numbers if count), default=len(self._data))
-        last = max((offset + 8 * count for offset, count in numbers if count), default=first)
+        counts = [count for _, kind, _, count in self._fields if kind == "f8"]
+        numbers = np.zeros(sum(counts))
+        ends = np.cumsum(counts).tolist()
+        fixed = np.flatnonzero(np.frombuffer(self._mask, dtype=np.uint8))
+        memory = np.zeros(len(self._data), dtype=np.uint8)
         return Layout(
             strings=tuple(self._strings),
             names=tuple(self._strings[1:]),
-            lengths=tuple(count for _, kind, _, count in self._fields if kind == "f8"),
+            lengths=tuple(counts),
             dtype=dtype,
-            mask=mask,
-            fixed=int.from_bytes(self._data, "little") & mask,
-            stamp=struct.Struct(self._order + "iI"),
-            numbers=(np.dtype(self._order + "f8"), (last - first) // 8, first),
-            parts=tuple(
-                slice((offset - first) // 8, (offset - first) // 8 + count) if count else None
-                for offset, count in numbers
+            fixed=np.array([fixed, np.frombuffer(self._data, dtype=np.uint8)[fixed]], dtype=np.int64),
+            stamps=np.zeros(1, dtype=np.int64),
+            fields=tuple(
+                numbers[None, end - count : end] if count else None for end, count in zip(ends, counts, strict=True)
             ),
+            _copy=memory,
+            _data=memory.data,
+            _places=np.concatenate([self._list_places(*field[1:]) for field in self._fields]),
+            _numbers=numbers.view(np.uint8),
         )
+
+    def _list_places(self, kind: str, offset: int, count: int) -> IntArray:
+        """Where the bytes of numbers are, the lowest of each first."""
+        size = int(kind[1])
+        places = np.arange(size) if self._order == "<" else np.arange(size)[::-1]
+        return (offset + size * np.arange(count)[:, None] + places).ravel()
 
     def _advance(self, alignment: int, size: int) -> int:
         start = self._offset + (ENCAPSULATION_SIZE - self._offset) % alignment

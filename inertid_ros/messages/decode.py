@@ -38,31 +38,38 @@ class StreamDecoder(Generic[Block]):
         deserialise: Deserialise,
         learn: Callable[[bytes], Layout],
         from_records: Callable[[Layout, Records], Block],
-        from_one: Callable[[Layout, bytes], Block],
+        from_layout: Callable[[Layout], Block],
         from_message: Callable[[Any], Block],
     ) -> None:
-        """Decode by layout with `learn` and `from_records`, a single one with `from_one`, else by `from_message`."""
+        """Decode by layout with `learn` and `from_records`, a single one with `from_layout`, else by `from_message`."""
         self._decode_fully = deserialise
         self._learn = learn
         self._from_records: Callable[[Layout, Records], Block] = from_records
-        self._from_one: Callable[[Layout, bytes], Block] = from_one
+        self._from_layout: Callable[[Layout], Block] = from_layout
         self._from_message: Callable[[Any], Block] = from_message
         self._layouts: dict[int, Layout] = {}
         self._layout: Layout | None = None
+        self._sample: Block | None = None
         self._run: list[bytes] = []
         self._blocks: list[Block] = []
         self.undecodable = 0
 
     def decode(self, data: bytes) -> Block | None:
-        """Return the sample of one serialised message; None if it cannot be read. Nothing may have been added."""
-        if self._layout is not None and self._layout.matches(data):
-            return self._from_one(self._layout, data)
+        """Return the sample of one serialised message; None if it cannot be read. Nothing may have been added.
+
+        It is in memory that the next message of this layout overwrites.
+        """
+        if self._layout is not None and self._layout.read(data):
+            if self._sample is None:
+                self._sample = self._from_layout(self._layout)
+            return self._sample
+        self._sample = None
         self.add(data)
         return next(iter(self.take()), None)
 
     def add(self, data: bytes) -> None:
         """Take one serialised message."""
-        if self._layout is None or not self._layout.matches(data):
+        if self._layout is None or not self._layout.read(data):
             self._end_run()
             self._layout = self._find_layout(data)
         if self._layout is not None:
@@ -102,7 +109,7 @@ class StreamDecoder(Generic[Block]):
 
     def _find_layout(self, data: bytes) -> Layout | None:
         layout = self._layouts.get(len(data))
-        if layout is not None and layout.matches(data):
+        if layout is not None and layout.read(data):
             return layout
         message = self._deserialise(data)
         if message is None:
@@ -127,19 +134,21 @@ class StreamDecoder(Generic[Block]):
         except LayoutError:
             return None
         expected = self._from_message(message)
-        ways = self._from_records(layout, stack(layout, [data])), self._from_one(layout, data)
-        return layout if all(same_block(found, expected) for found in ways) else None
+        ways = self._from_records(layout, stack(layout, [data])), self._from_layout(layout)
+        return layout if layout.read(data) and all(same_block(found, expected) for found in ways) else None
 
 
 def joint_decoder(deserialise: Deserialise) -> StreamDecoder[JointBlock]:
     """Return a decoder of sensor_msgs/JointState."""
-    return StreamDecoder(deserialise, learn_joint_state, _joints_from_records, _joints_from_one, _joints_from_message)
+    return StreamDecoder(
+        deserialise, learn_joint_state, _joints_from_records, _joints_from_layout, _joints_from_message
+    )
 
 
 def wrench_decoder(deserialise: Deserialise) -> StreamDecoder[WrenchBlock]:
     """Return a decoder of geometry_msgs/WrenchStamped."""
     return StreamDecoder(
-        deserialise, learn_wrench_stamped, _wrenches_from_records, _wrenches_from_one, _wrenches_from_message
+        deserialise, learn_wrench_stamped, _wrenches_from_records, _wrenches_from_layout, _wrenches_from_message
     )
 
 
@@ -173,9 +182,9 @@ def _joints_from_records(layout: Layout, records: Records) -> JointBlock:
     )
 
 
-def _joints_from_one(layout: Layout, data: bytes) -> JointBlock:
-    stamps, (positions, velocities, efforts) = layout.read_one(data)
-    return JointBlock(layout.names, stamps, _NONE if positions is None else positions, velocities, efforts)
+def _joints_from_layout(layout: Layout) -> JointBlock:
+    positions, velocities, efforts = layout.fields
+    return JointBlock(layout.names, layout.stamps, _NONE if positions is None else positions, velocities, efforts)
 
 
 def _joints_from_message(message: Any) -> JointBlock:
@@ -192,10 +201,10 @@ def _wrenches_from_records(layout: Layout, records: Records) -> WrenchBlock:
     return WrenchBlock(frame=layout.strings[0], stamps=_stamps(records), wrenches=_numbers(records, "wrench"))
 
 
-def _wrenches_from_one(layout: Layout, data: bytes) -> WrenchBlock:
-    stamps, (wrenches,) = layout.read_one(data)
+def _wrenches_from_layout(layout: Layout) -> WrenchBlock:
+    (wrenches,) = layout.fields
     assert wrenches is not None
-    return WrenchBlock(layout.strings[0], stamps, wrenches)
+    return WrenchBlock(layout.strings[0], layout.stamps, wrenches)
 
 
 def _wrenches_from_message(message: Any) -> WrenchBlock:

@@ -12,9 +12,8 @@ from inertid_ros.core.records import Output
 from inertid_ros.core.settings.rules import restarts_identification
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.messages.decode import StreamDecoder
-from inertid_ros.ros.description_source import DescriptionSource
 from inertid_ros.ros.health import NodeHealth
-from inertid_ros.ros.inputs import JOINTS, joint_decoder, wrench_decoder
+from inertid_ros.ros.inputs import JOINTS, DescriptionSource, joint_decoder, wrench_decoder
 from inertid_ros.ros.session import Session
 from inertid_ros.ros.task import check_settings, list_tasks
 
@@ -48,6 +47,7 @@ class Identification:
         self._decoders: dict[str, StreamDecoder[Any]] = {
             topic: joint_decoder() if topic == JOINTS else wrench_decoder() for topic in topics
         }
+        self._takers = {topic: [one for one in self.sessions if topic in one.task.inputs] for topic in topics}
         self.received = dict.fromkeys(topics, 0)
         self.newest_stamps = dict.fromkeys(topics, 0)
 
@@ -76,10 +76,9 @@ class Identification:
         if block is None:
             return
         self.newest_stamps[topic] = block.stamps.item(-1)
-        for session in self.sessions:
-            if topic in session.task.inputs:
-                for output in session.take(topic, block):
-                    yield session, output
+        for session in self._takers[topic]:
+            for output in session.take(topic, block):
+                yield session, output
 
     # What the diagnostics ask for
 

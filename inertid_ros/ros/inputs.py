@@ -1,9 +1,10 @@
-"""What the node subscribes to, and how its samples are decoded."""
+"""What comes in: subscriptions, how samples are decoded, and the robot description from a file or its topic."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
@@ -13,9 +14,13 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from inertid_ros.core.errors import InertidError, RobotDescriptionError
 from inertid_ros.core.records import JointBlock, WrenchBlock
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.files.urdf import UrdfFile
 from inertid_ros.messages import decode
 from inertid_ros.messages.decode import StreamDecoder
+from inertid_ros.ros.health import NodeHealth
 
 SAMPLES = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,
@@ -35,6 +40,8 @@ DESCRIPTION = QoSProfile(
 
 JOINTS = "joint_states"
 """The topic of the joint states; all other topics of samples carry wrenches."""
+SOURCE = "robot_description"
+_ISSUES = ("no_description", "broken_description", "broken_file")
 
 
 def joint_decoder() -> StreamDecoder[JointBlock]:
@@ -73,12 +80,67 @@ class Inputs:
             for topic in topics
         ]
         self._subscriptions.append(
-            node.create_subscription(
-                String, "robot_description", lambda message: on_description(message.data), DESCRIPTION
-            )
+            node.create_subscription(String, SOURCE, lambda message: on_description(message.data), DESCRIPTION)
         )
 
     def destroy(self) -> None:
         """Unsubscribe."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
+
+
+class DescriptionSource:
+    """Keeps the last description that could be used.
+
+    Attributes:
+        robot: what it describes, or None before the first.
+        text: the description itself.
+    """
+
+    def __init__(self, health: NodeHealth) -> None:
+        """Start without a robot; what is wrong with a description is reported."""
+        self._health = health
+        self._published = ""
+        self._file = ""
+        self.robot: Robot | None = None
+        self.text = ""
+
+    def use_file(self, path: str) -> bool:
+        """Take the description from a file, or with no path from the topic; returns whether it is another one."""
+        self._file = path
+        return self._read()
+
+    def publish(self, text: str) -> bool:
+        """Take what was published; returns whether the description is now another one."""
+        self._published = text
+        return self._read()
+
+    def _read(self) -> bool:
+        text = self._published
+        if self._file:
+            try:
+                text = UrdfFile.read(Path(self._file), "the parameter urdf").text
+            except InertidError as error:
+                self._report("broken_file", str(error))
+                return False
+        elif not text:
+            self._report("no_description")
+            return False
+        changed = self.robot is None or text != self.text
+        if changed:
+            try:
+                self.robot = Robot.from_urdf(text)
+            except RobotDescriptionError as error:
+                self._report("broken_file" if self._file else "broken_description", str(error))
+                return False
+            self.text = text
+        self._report("")
+        return changed
+
+    def _report(self, issue: str, detail: str = "") -> None:
+        """Say what is wrong with the description now, and with that what no longer is; empty for nothing."""
+        for code in _ISSUES:
+            if code == issue:
+                self._health.begin(SOURCE, code, detail)
+            else:
+                self._health.end(SOURCE, code)

@@ -59,18 +59,21 @@ def _ending_at_once() -> Iterator[None]:
 
 def _prepare_kernels() -> None:
     """Compile or load the kernels, before there is a node that others would wait for in vain."""
+    from geometry_msgs.msg import WrenchStamped
     from rclpy.logging import get_logger
+    from rclpy.serialization import serialize_message
 
     from inertid_ros.core.compiled import is_compiled
     from inertid_ros.core.warm_up import warm_up
+    from inertid_ros.ros.inputs import wrench_decoder
 
-    if is_compiled():
-        warm_up()
-        return
-    started = time.monotonic()
-    get_logger("inertid").info("compiling for this machine, which takes about a minute and is done once")
+    started, was_compiled = time.monotonic(), is_compiled()
+    if not was_compiled:
+        get_logger("inertid").info("compiling for this machine, which takes about a minute and is done once")
     warm_up()
-    get_logger("inertid").info(f"compiled in {time.monotonic() - started:.0f} s")
+    wrench_decoder().decode(serialize_message(WrenchStamped()))
+    if not was_compiled:
+        get_logger("inertid").info(f"compiled in {time.monotonic() - started:.0f} s")
 
 
 def _make_estimator() -> EstimatorNode:

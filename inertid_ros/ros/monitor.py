@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -161,15 +161,13 @@ class Monitor:
     def look(
         self,
         identification: Identification,
-        estimates: Sequence[LoadEstimate | LinksEstimate | None],
         withheld: int,
         now: float,
     ) -> Situation:
         """Return the situation at this moment, and log what is new in it.
 
         Args:
-            identification: what is identified.
-            estimates: what is known in each of its sessions.
+            identification: what is identified, and the latest estimates.
             withheld: how many wrenches and efforts were not published because they were not finite.
             now: seconds of the monotonic clock.
         """
@@ -183,8 +181,8 @@ class Monitor:
             self.health.report("output", "withheld", count=withheld - self._withheld)
         self._withheld = withheld
         tasks = tuple(
-            TaskStatus(session.task.name, estimate, now - session.used_at)
-            for session, estimate in zip(sessions, estimates, strict=True)
+            TaskStatus(session.task.name, session.latest and session.latest.estimate, now - session.used_at)
+            for session in sessions
         )
         items = merge_items(identification.health + self.health.items())
         issues, begun, ended = self._issues.look(items, now, self.health.over)

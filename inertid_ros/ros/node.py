@@ -20,11 +20,12 @@ from rclpy.serialization import serialize_message
 
 from inertid_ros.core.errors import InertidError
 from inertid_ros.core.settings.settings import Settings
+from inertid_ros.ros.answers import Publishers, SampleOutputs
 from inertid_ros.ros.diagnostics import diagnostics_message
 from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.inputs import Inputs
 from inertid_ros.ros.monitor import Monitor, Situation
-from inertid_ros.ros.outputs import Composed, EstimateOutputs, Publishers, SampleOutputs
+from inertid_ros.ros.outputs import Composed, EstimateOutputs
 from inertid_ros.ros.parameters import declare_settings, find_objection, read_settings
 from inertid_ros.ros.runtime import (
     SHUTDOWN_ERRORS,
@@ -34,7 +35,7 @@ from inertid_ros.ros.runtime import (
 )
 from inertid_ros.ros.services import Services
 from inertid_ros.ros.session import Judged, Session
-from inertid_ros.ros.worker import Worker
+from inertid_ros.ros.worker import Result, Worker
 
 DIAGNOSTICS_PERIOD = 1.0
 """Seconds between two diagnostics."""
@@ -201,7 +202,10 @@ class EstimatorNode(LifecycleNode):
             return
         try:
             for session, output in self._identification.take(topic, data):
-                self._sample_outputs[session.task.name].publish(output, session.frame, session.joint_names)
+                outputs = self._sample_outputs[session.task.name]
+                if outputs.generation != session.generation:
+                    outputs.start(session.generation, session.frame, session.joint_names)
+                outputs.publish(output)
         except SHUTDOWN_ERRORS:
             if self.context.ok():
                 raise
@@ -209,44 +213,43 @@ class EstimatorNode(LifecycleNode):
     # All else is judged and composed by the worker, from a copy of what is known at the moment
 
     def _publish_estimate(self, session: Session, period: float) -> None:
-        name, revision = session.task.name, session.revision
-        is_wanted = self._active and bool(self._estimate_outputs[name].wanted)
-        prepared = session.prepare_estimate() if is_wanted else None
+        outputs, revision = self._estimate_outputs[session.task.name], session.revision
+        if not self._active or not outputs.wanted or session.can_wait:
+            return
+        prepared = session.prepare_estimate()
         if prepared is None:
             return
 
-        def publish_unless_obsolete(composed: Composed) -> None:
-            if session.revision == revision:
+        def publish(result: tuple[tuple[Judged, Composed], float]) -> None:
+            (judged, composed), cost = result
+            if session.revision == revision and session.accept_estimate(judged, cost) is not None:
                 self._publish(composed)
 
-        def compose(judged: Judged) -> None:
-            estimate = session.accept_estimate(judged) if session.revision == revision else None
-            if estimate is not None:
-                for index, job in enumerate(self._estimate_outputs[name].prepare(estimate, period)):
-                    self._worker.submit(f"{name} {index}", job, publish_unless_obsolete)
-
-        self._worker.submit(name, prepared, compose)
+        self._worker.submit(session.task.name, partial(_measure, outputs.prepare(prepared, period)), publish)
 
     def _publish_diagnostics(self) -> None:
         identification = self._identification
         if not self._active or identification is None:
             return
-        prepared = [session.prepare_estimate() for session in identification.sessions]
-        judge = partial(_judge_all, prepared)
-        self._worker.submit("situation", judge, partial(self._look, identification))
+        judge = [None if self._is_renewed(one) else one.prepare_estimate() for one in identification.sessions]
+        self._worker.submit("situation", partial(_judge_all, judge), partial(self._look, identification))
         if identification.is_warm and self._frozen != identification.generation:
             # What lives now lives as long as the chain: a later collection need not look at it (20 ms against 0.01 ms).
             self._frozen = identification.generation
             gc.collect()
             gc.freeze()
 
-    def _look(self, identification: Identification, judged: Sequence[Judged | None]) -> None:
-        estimates = [
-            None if one is None else session.accept_estimate(one)
-            for session, one in zip(identification.sessions, judged, strict=True)
-        ]
+    def _is_renewed(self, session: Session) -> bool:
+        """Whether the diagnostics need not judge the estimate: somebody listens to it anyway, or it is fresh."""
+        is_heard = bool(self._estimate_outputs[session.task.name].wanted)
+        return session.latest is not None and (is_heard or session.is_fresh)
+
+    def _look(self, identification: Identification, judged: Sequence[tuple[Judged, float] | None]) -> None:
+        for session, one in zip(identification.sessions, judged, strict=True):
+            if one is not None:
+                session.accept_estimate(*one)
         withheld = sum(outputs.withheld for outputs in self._sample_outputs.values())
-        situation = self._monitor.look(identification, estimates, withheld, time.monotonic())
+        situation = self._monitor.look(identification, withheld, time.monotonic())
         self._worker.submit("diagnostics", partial(self._compose_diagnostics, situation), self._publish)
 
     def _compose_diagnostics(self, situation: Situation) -> Composed:
@@ -255,7 +258,10 @@ class EstimatorNode(LifecycleNode):
 
     def _publish(self, composed: Composed) -> None:
         for publisher, message in composed:
-            publisher.publish(message)
+            if isinstance(message, Exception):
+                self._report_failed_job(message)
+            elif message is not None:
+                publisher.publish(message)
 
     def _report_failed_job(self, error: Exception) -> None:
         if isinstance(error, (InertidError, np.linalg.LinAlgError)):
@@ -265,5 +271,11 @@ class EstimatorNode(LifecycleNode):
             self._monitor.health.report("output", "internal_error", f"{type(error).__name__}: {error}")
 
 
-def _judge_all(prepared: Sequence[Callable[[], Judged] | None]) -> list[Judged | None]:
-    return [None if judge is None else judge() for judge in prepared]
+def _judge_all(prepared: Sequence[Callable[[], Judged] | None]) -> list[tuple[Judged, float] | None]:
+    return [None if judge is None else _measure(judge) for judge in prepared]
+
+
+def _measure(job: Callable[[], Result]) -> tuple[Result, float]:
+    """Return the result of a job and the processor time [s] that it took."""
+    start = time.thread_time()
+    return job(), time.thread_time() - start

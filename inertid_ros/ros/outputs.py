@@ -1,6 +1,6 @@
-"""What the node publishes: for each sample what was predicted of it, now and then what is known.
+"""What the node publishes now and then: what is known.
 
-Messages of the estimates are composed, and serialised, in the worker's thread; all are published in the executor's.
+Messages are composed, and serialised, in the worker's thread, and published in the executor's.
 """
 
 from __future__ import annotations
@@ -11,12 +11,9 @@ from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from geometry_msgs.msg import InertiaStamped
 from rclpy.serialization import serialize_message
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, Header
 from visualization_msgs.msg import MarkerArray
 
 from inertid_ros.core.chain import Target
@@ -24,8 +21,7 @@ from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.records import Event, FloatArray, Output
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate
-from inertid_ros.core.settings.choices import Reliability
-from inertid_ros.ros.encode import EffortEncoder, WrenchEncoder
+from inertid_ros.ros.answers import Publishers, SampleOutputs
 from inertid_ros.ros.markers import MarkerPainter
 from inertid_ros.ros.messages import (
     base_covariance_message,
@@ -37,157 +33,16 @@ from inertid_ros.ros.messages import (
     known_body,
     links_message,
     parameters_message,
+    stamp_message,
 )
+from inertid_ros.ros.session import Judged
 from inertid_ros.ros.task import Task
 
-_WRENCH = 6
 _MARKER_PERIODS = 3.0
 """Markers that are not renewed vanish after so many periods of the estimates."""
 
-_LOOK_PERIOD = 20_000_000
-"""Nanoseconds of samples after which it is looked again who listens: sooner than anybody could notice."""
-
-Composed = list[tuple[Any, bytes]]
-"""Serialised messages, each with its publisher."""
-
-
-class Publishers:
-    """The publishers of a lifecycle node, from configure to cleanup. They are silent unless the node is active."""
-
-    def __init__(self, node: LifecycleNode, reliability: Reliability) -> None:
-        """Create none yet; `reliability` is that of what goes out for every sample."""
-        self._node = node
-        policy = ReliabilityPolicy.RELIABLE if reliability is Reliability.RELIABLE else ReliabilityPolicy.BEST_EFFORT
-        self._sample_qos = QoSProfile(depth=50, reliability=policy)
-        self._publishers: list[Any] = []
-
-    def create(self, message_type: Any, topic: str) -> Any:
-        """Create a publisher of what goes out now and then."""
-        return self._create(message_type, topic, 10)
-
-    def create_for_samples(self, message_type: Any, topic: str) -> Any:
-        """Create a publisher of what goes out for every sample."""
-        return self._create(message_type, topic, self._sample_qos)
-
-    def destroy(self) -> None:
-        """Take the publishers down."""
-        for publisher in self._publishers:
-            self._node.destroy_lifecycle_publisher(publisher)
-
-    def _create(self, message_type: Any, topic: str, qos: Any) -> Any:
-        publisher = self._node.create_lifecycle_publisher(message_type, topic, qos)
-        self._publishers.append(publisher)
-        return publisher
-
-
-class Answered:
-    """Which samples were answered, each of them once: on arrival where the chain can, else when it is processed."""
-
-    def __init__(self) -> None:
-        """Start with none."""
-        self._processed = -1
-        self._newest = -1
-
-    def select_processed(self, output: Output) -> Output | None:
-        """Those of the processed samples, in order of their stamps, that were not answered while they were waiting.
-
-        Stamps that do not grow mean that time was set back: what was answered before counts no more.
-        """
-        stamps: list[int] = output.stamps.tolist()
-        first = len(stamps)
-        for index, stamp in enumerate(stamps):
-            if stamp <= self._processed:
-                self._newest = -1
-            if stamp > self._newest:
-                self._newest = stamp
-                first = min(first, index)
-            self._processed = stamp
-        return _select(output, first)
-
-    def select_waiting(self, output: Output) -> Output | None:
-        """Those of the waiting samples that were not answered before; again, time may have been set back."""
-        newest = output.stamps.item(-1)
-        if newest < self._newest:
-            self._processed = self._newest = -1
-        first = 0
-        if output.stamps.item(0) <= self._newest:
-            first = int(output.stamps.searchsorted(self._newest, side="right"))
-        self._newest = newest
-        return _select(output, first)
-
-
-def _select(output: Output, first: int) -> Output | None:
-    """The samples of an output from one on; None for no samples."""
-    if first == 0:
-        return output
-    if first == len(output.stamps):
-        return None
-    return output._replace(
-        stamps=output.stamps[first:],
-        measured=output.measured[first:],
-        predicted=output.predicted[first:],
-        usable=output.usable[first:],
-    )
-
-
-class SampleOutputs:
-    """Predicted and residual wrenches and efforts of one task: a message for each sample, at its stamp.
-
-    Attributes:
-        newest: what came out last; None where there is none.
-    """
-
-    def __init__(self, publishers: Publishers, task: Task) -> None:
-        """Create the publishers of what the task predicts."""
-        self._all = [
-            (publishers.create_for_samples(kind, f"{start}_{what}"), what == "residual", kind is WrenchStamped)
-            for kind, start in ((WrenchStamped, task.wrenches), (JointState, task.efforts))
-            for what in ("predicted", "residual")
-            if start
-        ]
-        self._wanted: list[tuple[Any, bool, bool]] = []
-        """Publisher, whether of residuals, whether of wrenches: of all those that anybody listens to, for to publish
-        costs more than to predict."""
-        self._looked_at = -_LOOK_PERIOD
-        self._frame = ""
-        self._joints: tuple[str, ...] = ()
-        self._wrench_encoder = WrenchEncoder("")
-        self._effort_encoder = EffortEncoder(())
-        self._withheld = 0
-        self.newest: Output | None = None
-
-    @property
-    def withheld(self) -> int:
-        """How many wrenches and efforts were not published because they were not finite."""
-        return self._withheld + self._wrench_encoder.withheld + self._effort_encoder.withheld
-
-    def publish(self, output: Output, frame: str, joints: tuple[str, ...]) -> None:
-        """Publish prediction and residual of each sample.
-
-        Args:
-            output: wrenches are its first six channels, efforts its last.
-            frame: of the wrenches.
-            joints: of the efforts.
-        """
-        if frame != self._frame or joints != self._joints:
-            self._withheld = self.withheld
-            self._frame, self._joints = frame, joints
-            self._wrench_encoder, self._effort_encoder = WrenchEncoder(frame), EffortEncoder(joints)
-        stamps: list[int] = output.stamps.tolist()
-        self.newest = output
-        if not 0 <= stamps[0] - self._looked_at < _LOOK_PERIOD:
-            self._looked_at = stamps[0]
-            self._wanted = [one for one in self._all if one[0].get_subscription_count() > 0]
-        for publisher, is_residual, is_wrench in self._wanted:
-            numbers = output.residual if is_residual else output.predicted
-            if is_wrench:
-                for index, stamp in enumerate(stamps):
-                    _publish(publisher, self._wrench_encoder.encode(stamp, numbers[index, :_WRENCH]))
-            else:
-                part = slice(-len(joints), None)
-                for index, stamp in enumerate(stamps):
-                    usable = output.usable[index, part] if is_residual else None
-                    _publish(publisher, self._effort_encoder.encode(stamp, numbers[index, part], usable))
+Composed = list[tuple[Any, bytes | Exception | None]]
+"""Publishers, each with its serialised message, why there is none, or None if there is nothing to say."""
 
 
 class EstimateOutputs:
@@ -199,6 +54,7 @@ class EstimateOutputs:
         self._topics = [(publishers.create(kind, topic), compose) for topic, kind, compose in topics]
         self._events = publishers.create(DiagnosticArray, "~/events") if task.target is Target.LOAD else None
         self._samples = samples
+        self._painter = MarkerPainter()
 
     @property
     def wanted(self) -> list[tuple[Any, _Compose]]:
@@ -210,24 +66,39 @@ class EstimateOutputs:
         if self._events is not None:
             self._events.publish(event_message(event, frame))
 
-    def prepare(self, estimate: LoadEstimate | LinksEstimate, period: float) -> list[Callable[[], Composed]]:
-        """Return jobs that compose the messages of an estimate, in any thread.
+    def prepare(self, judge: Callable[[], Judged], period: float) -> Callable[[], tuple[Judged, Composed]]:
+        """Return a job that judges an estimate and composes its messages, in any thread.
 
         Args:
-            estimate: what is known.
+            judge: gives the estimate.
             period: seconds between two estimates.
         """
         newest, self._samples.newest = self._samples.newest, None
-        context = _Context(estimate, newest, _MARKER_PERIODS * period)
-        return [partial(_compose, publisher, compose, context) for publisher, compose in self.wanted]
+        return partial(self._make, judge, self.wanted, newest, _MARKER_PERIODS * period)
+
+    def _make(
+        self, judge: Callable[[], Judged], wanted: list[tuple[Any, _Compose]], newest: Output | None, lifetime: float
+    ) -> tuple[Judged, Composed]:
+        judged = judge()
+        if isinstance(judged, Exception) or not judged.is_finite:
+            return judged, []
+        context = _Context(judged, newest, self._painter, lifetime)
+        return judged, [(publisher, _compose(compose, context)) for publisher, compose in wanted]
 
 
 class _Context:
-    """An estimate, the newest output and the lifetime of markers [s]: all that messages are composed of."""
+    """An estimate, the newest output, markers and their lifetime [s]: all that messages are composed of."""
 
-    def __init__(self, estimate: Any, newest: Output | None, lifetime: float) -> None:
-        self.estimate = estimate
+    def __init__(
+        self,
+        estimate: LoadEstimate | LinksEstimate,
+        newest: Output | None,
+        painter: MarkerPainter,
+        lifetime: float,
+    ) -> None:
+        self.estimate: Any = estimate
         self.newest = newest
+        self.painter = painter
         self.lifetime = lifetime
 
     @cached_property
@@ -239,9 +110,12 @@ class _Context:
 _Compose = Callable[[_Context], Any]
 
 
-def _compose(publisher: Any, compose: _Compose, context: _Context) -> Composed:
-    message = compose(context)
-    return [] if message is None else [(publisher, serialize_message(message))]
+def _compose(compose: _Compose, context: _Context) -> bytes | Exception | None:
+    try:
+        message = compose(context)
+        return None if message is None else serialize_message(message)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other messages must go out
+        return error
 
 
 def _draw(context: _Context) -> MarkerArray:
@@ -250,7 +124,8 @@ def _draw(context: _Context) -> MarkerArray:
     if estimate.sensor is not None and newest is not None and np.isfinite(newest.residual[-1]).all():
         arrows = newest.predicted[-1], newest.residual[-1]
     known = body is not None and inertia_is_known(body)
-    return MarkerPainter(estimate.frame, context.lifetime).paint(estimate.stamp, body, known, *arrows)
+    header = Header(frame_id=estimate.frame, stamp=stamp_message(estimate.stamp))
+    return context.painter.paint(header, context.lifetime, body, known, *arrows)
 
 
 _LOAD_TOPICS: tuple[tuple[str, Any, _Compose], ...] = (
@@ -265,8 +140,3 @@ _LINKS_TOPICS: tuple[tuple[str, Any, _Compose], ...] = (
     ("~/links/base_covariance", Float64MultiArray, lambda c: base_covariance_message(c.estimate)),
     ("~/links/parameters", Float64MultiArray, lambda c: links_message(c.estimate, complete_links(c.estimate))),
 )
-
-
-def _publish(publisher: Any, message: bytes | None) -> None:
-    if message is not None:
-        publisher.publish(message)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import time
 import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentifiedError
@@ -20,14 +17,28 @@ from inertid_ros.core.records import Event, JointBlock, Output, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import read_tool
-from inertid_ros.ros.description_source import SOURCE, DescriptionSource
+from inertid_ros.ros.answers import Answered, is_finite
 from inertid_ros.ros.health import NodeHealth
-from inertid_ros.ros.outputs import Answered
+from inertid_ros.ros.inputs import SOURCE, DescriptionSource
 from inertid_ros.ros.saving import Usage, save_links, save_load, save_tool
 from inertid_ros.ros.task import Task
 
 Judged = LoadEstimate | LinksEstimate | Exception
 """An estimate, or why judging it failed."""
+
+SHARE = 0.02
+"""Part of a processor that estimates may take where they need not come at a fixed rate: a tenth of what messages at
+1 kHz cost in rclpy anyway. Those of a 7-joint arm take 80 ms with their feasible completion: they come every 4 s."""
+FRESH = 0.5
+"""Seconds for which an estimate is good enough for the diagnostics, half their period."""
+
+
+class Latest(NamedTuple):
+    """An estimate, when it was made [s of the monotonic clock], and for how long [s] it need not be made again."""
+
+    estimate: LoadEstimate | LinksEstimate
+    made_at: float
+    good_for: float
 
 
 def _judge(prepared: Callable[[], LoadEstimate | LinksEstimate]) -> Judged:
@@ -45,6 +56,7 @@ class Session:
         chain: the chain, or None while the robot or the sensor's frame are missing or cannot be used.
         generation: counts the chains built.
         revision: counts what makes earlier estimates obsolete: a new chain, a reset, another tool.
+        latest: the last estimate that is not obsolete.
         is_warm: whether the newest chain has put out something.
         on_event: takes what happened to the load, and its frame.
         used_at: when samples were used last, or should have been: seconds of the monotonic clock.
@@ -76,6 +88,7 @@ class Session:
         self._usage = Usage()
         self._answered = Answered()
         self.chain: Chain | None = None
+        self.latest: Latest | None = None
         self.generation = 0
         self.revision = 0
         self.is_warm = False
@@ -94,6 +107,16 @@ class Session:
         if self.task.target is Target.LINKS:
             return self._settings.links.base_frame or ("" if robot is None else robot.frame_names[0])
         return self._settings.load.sensor_frame or self._wrench_frame or ""
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the latest estimate need not be judged again for the diagnostics."""
+        return self.latest is not None and time.monotonic() < self.latest.made_at + self.latest.good_for
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether another estimate would take too large a part of the processor, and need not come at a fixed rate."""
+        return self.task.period > 0.0 and self.is_fresh
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -121,7 +144,7 @@ class Session:
             self._report_bug(error)
 
     def _build(self) -> None:
-        self.chain = None
+        self.chain = self.latest = None
         files = self.task.read(self._settings)
         robot, frame = self._source.robot, self.frame
         if robot is None:
@@ -144,12 +167,16 @@ class Session:
         self._usage = Usage()
         self._answered = Answered()
         self.generation += 1
-        self.revision += 1
+        self._outdate()
         self.is_warm = False
+
+    def _outdate(self) -> None:
+        self.revision += 1
+        self.latest = None
 
     def _give_up(self, error: InertidError) -> None:
         """Identify nothing until robot or settings change."""
-        self.chain = None
+        self.chain = self.latest = None
         self._health.begin(SOURCE, self.task.unusable, str(error))
 
     def _report_bug(self, error: Exception) -> None:
@@ -181,7 +208,7 @@ class Session:
                 processed is not None and processed.stamps.item(-1) == block.stamps.item(-1)
             )
             waiting = None if is_done else self.chain.answer(block.stamps.item(0) - 1)
-            if not (_is_finite(processed) and _is_finite(waiting)):
+            if not (is_finite(processed) and is_finite(waiting)):
                 raise FloatingPointError("a prediction is not finite")
         except InertidError as error:
             self._give_up(error)
@@ -219,34 +246,37 @@ class Session:
         prepared = None if self.chain is None else self.chain.prepare_estimate()
         return None if prepared is None else partial(_judge, prepared)
 
-    def accept_estimate(self, judged: Judged) -> LoadEstimate | LinksEstimate | None:
-        """Return an estimate that was judged, or report why there is none to publish."""
+    def accept_estimate(self, judged: Judged, cost: float) -> LoadEstimate | LinksEstimate | None:
+        """Return an estimate that was judged, or report why there is none to publish; `cost` is in seconds."""
         if isinstance(judged, Exception):
             self._report_bug(judged)
             self.rebuild()
             return None
         if judged.is_finite:
+            self.latest = Latest(judged, time.monotonic(), max(FRESH, cost / SHARE))
             return judged
+        self.latest = None
         self._health.report("output", "withheld", f"the estimate of the {self.task.name}")
         return None
 
     def estimate(self) -> LoadEstimate | LinksEstimate | None:
         """Judge what is known at once, which takes some milliseconds; None where there is nothing to publish."""
         prepared = self.prepare_estimate()
-        return None if prepared is None else self.accept_estimate(prepared())
+        return None if prepared is None else self.accept_estimate(prepared(), 0.0)
 
     # Commands; each raises an InertidError that says why it could not be done
 
     def pause(self, paused: bool) -> None:
         """Stop or resume learning."""
         self._paused = paused
+        self.latest = None
         if self.chain is not None:
             self.chain.pause(paused)
 
     def reset(self) -> None:
         """Forget all that was learned; a tool stays."""
         self._require_chain().reset()
-        self.revision += 1
+        self._outdate()
         self._usage = Usage()
 
     def capture_tool(self) -> tuple[Path, tuple[str, ...]]:
@@ -256,7 +286,7 @@ class Session:
             the path it was written to, and the names of the parameters that are not known yet.
         """
         tool = self._tool = self._require_chain().capture_tool()
-        self.revision += 1
+        self._outdate()
         try:
             path = save_tool(self._settings, self._source.text, tool, self._usage)
         except FileAccessError as error:
@@ -268,7 +298,7 @@ class Session:
     def clear_tool(self) -> None:
         """Subtract no tool any more."""
         self._tool = None
-        self.revision += 1
+        self._outdate()
         self._health.end("tool", "unusable_tool")
         if self.chain is not None:
             self.chain.tool = None
@@ -294,10 +324,3 @@ class Session:
 
 def _ignore_event(_: Event, __: str) -> None:
     """Nobody listens."""
-
-
-def _is_finite(output: Output | None) -> bool:
-    """Whether all predictions are finite; their sum tells sooner, unless it overflows."""
-    if output is None or math.isfinite(output.predicted.sum()):
-        return True
-    return bool(np.isfinite(output.predicted).all())

@@ -114,9 +114,8 @@ def test_pure_python_needs_no_compilation(tmp_path: Path) -> None:
 
 def test_all_that_kernels_are_made_of_names_their_version() -> None:
     """Files with kernels, and those whose numbers they use: numba does not notice when these change."""
-    trees = {
-        str(path.relative_to(CORE)): ast.parse(path.read_text(encoding="utf-8")).body for path in CORE.rglob("*.py")
-    }
+    paths = [*CORE.rglob("*.py"), *(CORE.parent / "messages").rglob("*.py")]
+    trees = {os.path.relpath(path, CORE): ast.parse(path.read_text(encoding="utf-8")).body for path in paths}
     needed = set()
     for path, body in trees.items():
         kernels = [node for node in body if isinstance(node, ast.FunctionDef) and _is_kernel(node)]

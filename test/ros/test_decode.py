@@ -53,7 +53,9 @@ def scribble_over_gaps(data: bytes, rng: np.random.Generator) -> bytes:
     layout = learn_joint_state(data)
     assert layout.dtype.names is not None
     assert layout.dtype.fields is not None
-    used = bytearray(layout.mask.to_bytes(len(data), "little"))
+    used = bytearray(len(data))
+    for place in layout.fixed[0].tolist():
+        used[place] = 0xFF
     for name in layout.dtype.names:
         kind, offset = layout.dtype.fields[name][:2]
         used[offset : offset + kind.itemsize] = b"\xff" * kind.itemsize

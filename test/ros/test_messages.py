@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+from std_msgs.msg import Header
 from visualization_msgs.msg import Marker
 
 from inertid_ros.core.diagnosis import Finding
@@ -154,14 +156,15 @@ def test_stamps_keep_every_nanosecond() -> None:
 
 def paint(**changes: Any) -> dict[tuple[str, int], Marker]:
     values = {
-        "stamp": 0,
+        "header": Header(frame_id="ft_sensor"),
+        "lifetime": 0.3,
         "body": describe_body(PHI, np.diag(STANDARD**2)),
         "inertia_known": True,
         "predicted": np.array([3.0, 0.0, 4.0, 0.0, 0.5, 0.0]),
         "residual": np.zeros(6),
         **changes,
     }
-    painted = MarkerPainter("ft_sensor", 0.3).paint(**values)
+    painted = MarkerPainter().paint(**values)
     assert all(marker.header.frame_id == "ft_sensor" for marker in painted.markers)
     return {(marker.ns, marker.id): marker for marker in painted.markers}
 
@@ -178,6 +181,23 @@ def test_the_ellipsoid_is_drawn_between_its_bounds_at_the_centre_of_mass() -> No
     spread = markers["com", 1].scale
     assert spread.x == pytest.approx(4 * 1e-4 / 1.8, rel=0.01)
     assert markers["com", 0].lifetime.nanosec == 300_000_000
+
+
+def test_the_ellipsoid_is_turned_into_the_principal_axes() -> None:
+    body = describe_body(PHI, np.diag(STANDARD**2))
+    assert body.principal_axes is not None
+    orientation = paint()["inertia", 0].pose.orientation
+    turned = Rotation.from_quat([orientation.x, orientation.y, orientation.z, orientation.w]).as_matrix()
+    np.testing.assert_allclose(turned, body.principal_axes, atol=1e-12)
+
+
+def test_markers_are_deleted_that_were_drawn_before() -> None:
+    painter = MarkerPainter()
+    body = describe_body(PHI, np.diag(STANDARD**2))
+    drawn = painter.paint(Header(), 1.5, body, True, np.ones(6), np.ones(6)).markers
+    assert {marker.action for marker in drawn} == {Marker.ADD}
+    assert (drawn[0].lifetime.sec, drawn[0].lifetime.nanosec) == (1, 500_000_000)
+    assert {marker.action for marker in painter.paint(Header(), 1.5, None, True, None, None).markers} == {Marker.DELETE}
 
 
 def test_what_is_not_known_is_deleted() -> None:

@@ -15,9 +15,9 @@ from support.bench import START, Bench
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.records import JointBlock, Output, RowOutput, WrenchBlock
+from inertid_ros.ros.answers import Answered
 from inertid_ros.ros.messages import stamp_message
 from inertid_ros.ros.node import EstimatorNode
-from inertid_ros.ros.outputs import Answered
 
 
 def make_output(*stamps: int) -> Output:

@@ -7,7 +7,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from inertid_ros.ros.encode import EffortEncoder, WrenchEncoder
+from inertid_ros.ros.answers import EffortEncoder, WrenchEncoder
 
 
 def test_every_number_comes_back_through_rclpy() -> None:

@@ -1,0 +1,260 @@
+"""Answers to samples: which of them are still to be answered, and predicted and residual wrenches and efforts.
+
+Messages are not composed: stamp and numbers are written into a copy of a serialised template.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from rclpy.lifecycle import LifecycleNode
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+
+from inertid_ros.core.records import BoolArray, FloatArray, Output
+from inertid_ros.core.settings.choices import Reliability
+from inertid_ros.messages.cdr_layout import ENCAPSULATION_SIZE, Layout, learn_joint_state, learn_wrench_stamped
+from inertid_ros.ros.task import Task
+
+_WRENCH = 6
+_LOOK_PERIOD = 20_000_000
+"""Nanoseconds of samples after which it is looked again who listens: sooner than anybody could notice."""
+
+
+class Answered:
+    """Which samples were answered, each of them once: on arrival where the chain can, else when it is processed."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._processed = -1
+        self._newest = -1
+
+    def select_processed(self, output: Output) -> Output | None:
+        """Those of the processed samples, in order of their stamps, that were not answered while they were waiting.
+
+        Stamps that do not grow mean that time was set back: what was answered before counts no more.
+        """
+        stamps: list[int] = output.stamps.tolist()
+        first = len(stamps)
+        for index, stamp in enumerate(stamps):
+            if stamp <= self._processed:
+                self._newest = -1
+            if stamp > self._newest:
+                self._newest = stamp
+                first = min(first, index)
+            self._processed = stamp
+        return _select(output, first)
+
+    def select_waiting(self, output: Output) -> Output | None:
+        """Those of the waiting samples that were not answered before; again, time may have been set back."""
+        newest = output.stamps.item(-1)
+        if newest < self._newest:
+            self._processed = self._newest = -1
+        first = 0
+        if output.stamps.item(0) <= self._newest:
+            first = int(output.stamps.searchsorted(self._newest, side="right"))
+        self._newest = newest
+        return _select(output, first)
+
+
+def _select(output: Output, first: int) -> Output | None:
+    """The samples of an output from one on; None for no samples."""
+    if first == 0:
+        return output
+    if first == len(output.stamps):
+        return None
+    return output._replace(
+        stamps=output.stamps[first:],
+        measured=output.measured[first:],
+        predicted=output.predicted[first:],
+        usable=output.usable[first:],
+    )
+
+
+def is_finite(output: Output | None) -> bool:
+    """Whether all predictions are finite; their sum tells sooner, unless it overflows."""
+    if output is None or math.isfinite(sum(map(sum, output.predicted.tolist()))):
+        return True
+    return bool(np.isfinite(output.predicted).all())
+
+
+class Publishers:
+    """The publishers of a lifecycle node, from configure to cleanup. They are silent unless the node is active."""
+
+    def __init__(self, node: LifecycleNode, reliability: Reliability) -> None:
+        """Create none yet; `reliability` is that of what goes out for every sample."""
+        self._node = node
+        policy = ReliabilityPolicy.RELIABLE if reliability is Reliability.RELIABLE else ReliabilityPolicy.BEST_EFFORT
+        self._sample_qos = QoSProfile(depth=50, reliability=policy)
+        self._publishers: list[Any] = []
+
+    def create(self, message_type: Any, topic: str) -> Any:
+        """Create a publisher of what goes out now and then."""
+        return self._create(message_type, topic, 10)
+
+    def create_for_samples(self, message_type: Any, topic: str) -> Any:
+        """Create a publisher of what goes out for every sample."""
+        return self._create(message_type, topic, self._sample_qos)
+
+    def destroy(self) -> None:
+        """Take the publishers down."""
+        for publisher in self._publishers:
+            self._node.destroy_lifecycle_publisher(publisher)
+
+    def _create(self, message_type: Any, topic: str, qos: Any) -> Any:
+        publisher = self._node.create_lifecycle_publisher(message_type, topic, qos)
+        self._publishers.append(publisher)
+        return publisher
+
+
+_SECOND = 1_000_000_000
+
+
+class _Template:
+    """One serialised message, in which the stamp and the numbers of one field are written."""
+
+    def __init__(self, message: Any, learn: Callable[[bytes], Layout], field: str) -> None:
+        """Take what the middleware's own encoder makes of a message, and where its layout has the field."""
+        data = serialize_message(message)
+        fields = learn(data).dtype.fields
+        assert fields is not None
+        numbers, start = fields[field][:2]
+        self._head, self._middle = data[:ENCAPSULATION_SIZE], data[ENCAPSULATION_SIZE + 8 : start]
+        self._end = data[start + numbers.itemsize :]
+        order, count = "<" if data[1] else ">", numbers.itemsize // 8
+        self._format = struct.Struct(f"{order}{ENCAPSULATION_SIZE}siI{len(self._middle)}s{count}d{len(self._end)}s")
+
+    def fill(self, stamp: int, numbers: Sequence[float]) -> bytes:
+        """Return a message with a stamp [ns] and its numbers."""
+        return self._format.pack(self._head, *divmod(stamp, _SECOND), self._middle, *numbers, self._end)
+
+
+class WrenchEncoder:
+    """Makes WrenchStamped messages, all in one frame.
+
+    Attributes:
+        withheld: how many wrenches were not encoded because they had a NaN or an infinity.
+    """
+
+    def __init__(self, frame: str) -> None:
+        """Make the template."""
+        message = WrenchStamped()
+        message.header.frame_id = frame
+        self._template = _Template(message, learn_wrench_stamped, "wrench")
+        self.withheld = 0
+
+    def encode(self, stamp: int, wrench: FloatArray) -> bytes | None:
+        """Return the message of a stamp [ns] and a wrench (6,) [N, Nm]; None if it is not finite."""
+        numbers = wrench.tolist()
+        if not math.isfinite(sum(numbers)):
+            self.withheld += 1
+            return None
+        return self._template.fill(stamp, numbers)
+
+
+class EffortEncoder:
+    """Makes JointState messages that have efforts only, of joints that may differ from sample to sample.
+
+    Attributes:
+        withheld: how many efforts were left out although they were wanted, because they were not finite.
+    """
+
+    def __init__(self, joints: Sequence[str]) -> None:
+        """Set the n joints."""
+        self._joints = np.array(joints, dtype=object)
+        self._templates: dict[bytes, _Template] = {}
+        self._whole = self._find_template(np.ones(len(joints), dtype=bool))
+        self.withheld = 0
+
+    def encode(self, stamp: int, efforts: FloatArray, wanted: BoolArray | None = None) -> bytes | None:
+        """Return the message of one sample; None if no joint is left.
+
+        Args:
+            stamp: nanoseconds.
+            efforts: (n,) [Nm, N].
+            wanted: (n,) which of them are to be in the message; None for all.
+        """
+        if wanted is None or wanted.all():
+            numbers = efforts.tolist()
+            if math.isfinite(sum(numbers)):
+                return self._whole.fill(stamp, numbers)
+            wanted = np.ones(len(efforts), dtype=bool)
+        present = wanted & np.isfinite(efforts)
+        self.withheld += int(np.count_nonzero(wanted & ~present))
+        return self._find_template(present).fill(stamp, efforts[present].tolist()) if present.any() else None
+
+    def _find_template(self, joints: BoolArray) -> _Template:
+        key = joints.tobytes()
+        if key not in self._templates:
+            message = JointState(name=self._joints[joints].tolist(), effort=[0.0] * int(np.count_nonzero(joints)))
+            self._templates[key] = _Template(message, learn_joint_state, "effort")
+        return self._templates[key]
+
+
+class SampleOutputs:
+    """Predicted and residual wrenches and efforts of one task: a message for each sample, at its stamp.
+
+    Attributes:
+        newest: what came out last; None where there is none.
+        generation: counts the chains that all this comes of.
+    """
+
+    def __init__(self, publishers: Publishers, task: Task) -> None:
+        """Create the publishers of what the task predicts."""
+        self._all = [
+            (publishers.create_for_samples(kind, f"{start}_{what}"), what == "residual", kind is WrenchStamped)
+            for kind, start in ((WrenchStamped, task.wrenches), (JointState, task.efforts))
+            for what in ("predicted", "residual")
+            if start
+        ]
+        self._wanted: list[tuple[Any, bool, bool]] = []
+        """What publishes, whether residuals, whether wrenches: of all that anybody listens to, for to publish costs
+        more than to predict. Not the publishers' own methods, which check again for each message whether the node is
+        active and of what type the message is."""
+        self._looked_at = -_LOOK_PERIOD
+        self._efforts = slice(0)
+        self._wrench_encoder = WrenchEncoder("")
+        self._effort_encoder = EffortEncoder(())
+        self._withheld = 0
+        self.newest: Output | None = None
+        self.generation = 0
+
+    @property
+    def withheld(self) -> int:
+        """How many wrenches and efforts were not published because they were not finite."""
+        return self._withheld + self._wrench_encoder.withheld + self._effort_encoder.withheld
+
+    def start(self, generation: int, frame: str, joints: tuple[str, ...]) -> None:
+        """Publish what comes of a new chain: wrenches in a frame, and efforts of some joints."""
+        self.generation = generation
+        self._withheld = self.withheld
+        self._wrench_encoder, self._effort_encoder = WrenchEncoder(frame), EffortEncoder(joints)
+        self._efforts = slice(-len(joints), None)
+
+    def publish(self, output: Output) -> None:
+        """Publish prediction and residual of each sample: wrenches are the first six channels, efforts the last."""
+        stamps: list[int] = output.stamps.tolist()
+        self.newest = output
+        if not 0 <= stamps[0] - self._looked_at < _LOOK_PERIOD:
+            self._looked_at = stamps[0]
+            self._wanted = [
+                (publisher.handle.publish_raw, is_residual, is_wrench)
+                for publisher, is_residual, is_wrench in self._all
+                if publisher.get_subscription_count() > 0
+            ]
+        for publish, is_residual, is_wrench in self._wanted:
+            numbers = output.residual if is_residual else output.predicted
+            for index, stamp in enumerate(stamps):
+                if is_wrench:
+                    message = self._wrench_encoder.encode(stamp, numbers[index, :_WRENCH])
+                else:
+                    usable = output.usable[index, self._efforts] if is_residual else None
+                    message = self._effort_encoder.encode(stamp, numbers[index, self._efforts], usable)
+                if message is not None:
+                    publish(message)
