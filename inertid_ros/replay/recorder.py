@@ -72,8 +72,10 @@ class MomentKeeper:
         spacing: nanoseconds.
     """
 
-    def __init__(self, spacing: int, most: int) -> None:
-        """Start with none, this spacing, and room for so many."""
+    def __init__(self, spacing: int, most: int, duration: float = 0.0) -> None:
+        """Start with none, this spacing or that of so long a recording [ns], and room for so many."""
+        while spacing * most < duration:
+            spacing *= 2
         self.spacing = spacing
         self._most = most
         self._next = 0.0
@@ -81,8 +83,8 @@ class MomentKeeper:
         self._rows: list[FloatArray] = []
 
     def is_due(self, time: float) -> bool:
-        """Whether a row is wanted at a time."""
-        return time >= self._next
+        """Whether a row is wanted at a time, to the microsecond: times are sums of steps."""
+        return round(time - self._next, 6) >= 0.0
 
     def keep(self, time: float, row: FloatArray) -> None:
         """Keep a row; one at a time that is there already replaces it."""
@@ -222,9 +224,9 @@ class SpectrumBuilder:
         return Spectrum(frequencies, self._density / self._segments, self._segments)
 
 
-LOAD_MOMENTS, LOAD_SPACING = 256, 100_000_000
-"""Estimates of a load that are kept, and their first distance [ns]: a load may change within a second."""
-LINK_MOMENTS, LINK_SPACING = 256, 500_000_000
+LOAD_MOMENTS, LOAD_SPACING = 128, 100_000_000
+"""Estimates of a load that are kept, enough for a curve, and their first distance [ns]: it may change in a second."""
+LINK_MOMENTS, LINK_SPACING = 128, 1_000_000_000
 """The same for an arm, which does not change and has many more parameters."""
 MOST_EVENTS = 2000
 """So many events are kept; more are counted."""
@@ -308,11 +310,10 @@ class Recorder:
         times, low, high = self._envelope.finish()
         parts = (slice(place, place + self._channels) for place in range(0, low.shape[1], self._channels))
         measured, predicted, residual, *others = (Envelope(low[:, part], high[:, part]) for part in parts)
-        by_urdf = others[0] if others else None
         return Record(
             duration=self.axis.now,
             convergence=self._finish_convergence(len(estimate.values)),
-            signals=SignalTrace(times, self._envelope.width, measured, predicted, residual, by_urdf),
+            signals=SignalTrace(times, self._envelope.width, measured, predicted, residual, next(iter(others), None)),
             events=tuple(self._events),
             online=self._online.finish(bias),
             urdf=None if self._urdf is None else self._urdf.finish(),

@@ -163,7 +163,12 @@ def test_messages_are_sent_when_their_time_comes(ros_domain: int, monkeypatch: p
     sent: list[float] = []
     told: list[tuple[float, int]] = []
     tell = publisher._tell_time
-    monkeypatch.setattr(publisher, "_tell_time", lambda stamp: told.append((watch.now, stamp)) or tell(stamp))
+
+    def note_time(stamp: int) -> None:
+        told.append((watch.now, stamp))
+        tell(stamp)
+
+    monkeypatch.setattr(publisher, "_tell_time", note_time)
 
     def messages() -> Iterator[tuple[str, int, bytes]]:
         for stamp in times.tolist():
