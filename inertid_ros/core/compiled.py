@@ -47,11 +47,11 @@ _KERNELS = (
 
 
 def _hash_sources() -> str:
-    """What identifies the kernels: the text of all their files."""
+    """What identifies the kernels: the text of all their files, and their place and time, by which numba knows them."""
     here = Path(__file__).parent
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(str(here).encode())
     for name in _KERNELS:
-        digest.update((here / name).read_bytes())
+        digest.update(str((here / name).stat().st_mtime_ns).encode() + (here / name).read_bytes())
     return digest.hexdigest()[:16]
 
 

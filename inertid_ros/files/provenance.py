@@ -19,10 +19,10 @@ def hash_urdf(text: str) -> str:
 
 def hash_file(path: Path) -> str:
     """SHA-256 of a file's content, hexadecimal."""
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while part := stream.read(1 << 20):
-            digest.update(part)
+    digest, part = hashlib.sha256(), memoryview(bytearray(1 << 18))
+    with path.open("rb", buffering=0) as stream:
+        while size := stream.readinto(part):
+            digest.update(part[:size])
     return digest.hexdigest()
 
 

@@ -55,8 +55,10 @@ class TimeAxis:
 class MomentKeeper:
     """Keeps rows of numbers at a spacing of time [ns] that doubles when there are too many."""
 
-    def __init__(self, spacing: int, most: int) -> None:
-        """Start with none, this spacing, and room for so many."""
+    def __init__(self, spacing: int, most: int, duration: float = 0.0) -> None:
+        """Start with none, this spacing or that of so long a recording [ns], and room for so many."""
+        while spacing * most < duration:
+            spacing *= 2
         self.spacing = spacing
         self._most = most
         self._next = 0.0
@@ -64,8 +66,8 @@ class MomentKeeper:
         self._rows: list[FloatArray] = []
 
     def is_due(self, time: float) -> bool:
-        """Whether a row is wanted at a time."""
-        return time >= self._next
+        """Whether a row is wanted at a time, to the microsecond: times are sums of steps."""
+        return round(time - self._next, 6) >= 0.0
 
     def keep(self, time: float, row: FloatArray) -> None:
         """Keep a row; one at a time that is there already replaces it."""
@@ -201,9 +203,9 @@ class SpectrumBuilder:
         return Spectrum(frequencies, self._density / self._segments, self._segments)
 
 
-MOMENTS = 256
-"""Estimates that are kept."""
-SPACINGS = {Target.LOAD: 100_000_000, Target.LINKS: 500_000_000}
+MOMENTS = 128
+"""Estimates that are kept, enough for a curve."""
+SPACINGS = {Target.LOAD: 100_000_000, Target.LINKS: 1_000_000_000}
 """Their first distance [ns]: a load may change within a second, an arm does not, and has many more parameters."""
 MOST_EVENTS = 2000
 """So many events are kept; more are counted."""

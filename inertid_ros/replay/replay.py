@@ -48,7 +48,8 @@ class Replay:
         frame = plan.settings.load.sensor_frame
         if "wrench" in plan.inputs and not frame:
             frame = _find_frame(first, plan.topics.wrench)
-        self._parts = [TargetReplay(plan, robot, target, frame) for target in plan.targets]
+        duration = min(first.end - first.start, plan.end * 1e9) - plan.start * 1e9
+        self._parts = [TargetReplay(plan, robot, target, frame, duration) for target in plan.targets]
         self.trouble: list[str] = []
         takers = {role: self._find_takers(role) for role in plan.inputs}
         self._inputs = Inputs(plan.inputs, takers)

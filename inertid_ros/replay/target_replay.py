@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,10 @@ class TargetReplay:
         trouble: what went wrong on the way, a line each.
     """
 
-    def __init__(self, plan: Plan, robot: Robot, target: Target, sensor_frame: str = "") -> None:
+    def __init__(self, plan: Plan, robot: Robot, target: Target, sensor_frame: str = "", duration: float = 0.0) -> None:
         """Build the chain for a robot and, of a load on a wrist sensor, for a frame of the robot.
+
+        About so many nanoseconds of data will come; 0 if that is not known.
 
         Raises:
             SettingError: if settings do not fit together.
@@ -79,7 +82,7 @@ class TargetReplay:
         self._robot_joints = robot.joint_names
         self._reached: dict[str, FloatArray] = {}
         self._recorder: Recorder | None = None
-        self._moments = MomentKeeper(SPACINGS[target], MOMENTS)
+        self._moments = MomentKeeper(SPACINGS[target], MOMENTS, duration)
         self._sink: Sink | None = None
         self._streams: list[tuple[Stream, slice]] = []
 
@@ -201,16 +204,20 @@ class TargetReplay:
     @property
     def stamps(self) -> tuple[int, int]:
         """First and last stamp of the samples used [ns]; zero if there are none."""
-        estimate = self.chain.estimate()
-        if self._recorder is None or estimate is None:
+        if self._recorder is None or self._last is None:
             return 0, 0
-        return self._recorder.axis.first_stamp, estimate.stamp
+        return self._recorder.axis.first_stamp, self._last.stamp
+
+    @cached_property
+    def _last(self) -> LoadEstimate | LinksEstimate | None:
+        """The estimate at the end, made once."""
+        return self.chain.estimate()
 
     def finish(
         self, topics: tuple[TopicStatistics, ...], notes: tuple[str, ...], origin: Provenance
     ) -> LoadTrace | LinkTrace:
         """All that is known at the end, beside what is shared; there must have been samples to use."""
-        chain, estimate, model = self.chain, self.chain.estimate(), self.chain.model
+        chain, estimate, model = self.chain, self._last, self.chain.model
         assert self._recorder is not None
         assert estimate is not None
         joints = self._joint_names if model is None else model.arm.joint_names
@@ -240,8 +247,7 @@ class TargetReplay:
 
     def list_trouble(self) -> list[str]:
         """What went wrong, with what is wrong by now."""
-        estimate = self.chain.estimate()
-        findings = () if estimate is None else estimate.findings
+        findings = () if self._last is None else self._last.findings
         found = [finding.message for finding in findings if finding.level == "error"]
         more = 0 if self._recorder is None else self._recorder.events_left_out
         return [*self.trouble, *found, *([f"{more} more events are not listed"] if more else [])]

@@ -10,7 +10,7 @@ import lz4.frame  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from rosbags.rosbag2 import CompressionMode, StoragePlugin
-from support.bags import find_storage, puma_messages, write_bag
+from support.bags import Message, find_storage, puma_messages, write_bag
 from support.chain import PUMA
 
 from inertid_ros.bags.bag import Bag
@@ -23,6 +23,8 @@ from inertid_ros.replay.replay import replay_bags
 PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor")), description=PUMA)
 SECONDS = 3.0
 CUTS = 50
+FEWEST = 3
+"""Wrenches without which nothing can be paired; so many are lost at most, for want of the joint state after them."""
 
 CASES = {
     "sqlite3": (StoragePlugin.SQLITE3, CompressionMode.NONE, 40),
@@ -35,36 +37,60 @@ CASES = {
 """Storage, compression, and of how many of the cuts something is left: zstd unpacks whole blocks of 128 KiB only."""
 
 
-def cut(file: Path) -> Iterator[int]:
+@pytest.fixture(scope="module")
+def messages() -> list[Message]:
+    return puma_messages(SECONDS)
+
+
+def cut(file: Path, cuts: int = CUTS) -> Iterator[int]:
     """Cut a file at many places, from its first byte to its last."""
     whole = file.read_bytes()
-    for length in np.linspace(0, len(whole) - 1, CUTS).astype(int).tolist():
+    for length in np.linspace(0, len(whole) - 1, cuts).astype(int).tolist():
         file.write_bytes(whole[:length])
         yield length
 
 
+def count_wrenches(bag: Path) -> tuple[int, str]:
+    """How many wrenches of a bag can be read, 0 if it cannot even be opened, and what is wrong with it."""
+    try:
+        with Bag(bag) as opened:
+            blocks = opened.blocks(["/joint_states", "/wrench"])
+            count = sum(len(block.columns["/wrench"].places) for block in blocks if "/wrench" in block.columns)
+            return count, "; ".join(opened.trouble)
+    except RecordingError as error:
+        return 0, str(error)
+
+
 @pytest.mark.parametrize(("storage", "compression", "expected"), CASES.values(), ids=CASES)
-def test_bag_cut_anywhere_is_used_as_far_as_it_goes(
-    tmp_path: Path, storage: StoragePlugin, compression: CompressionMode, expected: int
+def test_bag_cut_anywhere_is_read_as_far_as_it_goes(
+    tmp_path: Path, messages: list[Message], storage: StoragePlugin, compression: CompressionMode, expected: int
 ) -> None:
-    bag = write_bag(tmp_path / "bag", puma_messages(SECONDS), storage, compression)
-    kept: list[int] = []
-    notes: list[tuple[int, bool, str]] = []
-    for length in cut(find_storage(bag)):
-        try:
-            trace = replay_bags([bag], PLAN, lambda: None, lambda _: None).load
-        except RecordingError as error:
-            notes.append((length, False, str(error)))
-            continue
-        assert trace is not None
-        notes.append((length, True, trace.notes[0] if trace.notes else ""))
-        kept.append(trace.online.samples.count)
-    wrong = [item for item in notes if "\n" in item[2] or "again" not in item[2]]
-    wrong += [item for item in notes if item[1] and "damaged" not in item[2]]
-    assert not wrong, notes
-    assert len(kept) >= expected
+    bag = write_bag(tmp_path / "bag", messages, storage, compression)
+    found = [count_wrenches(bag) for _ in cut(find_storage(bag))]
+    assert not [note for _, note in found if "\n" in note or "again" not in note]
+    assert not [note for count, note in found if count and "damaged" not in note]
+    kept = [count for count, _ in found]
+    assert sum(count > 0 for count in kept) >= expected
     assert kept == sorted(kept)
     assert kept[-1] >= (250 if compression == CompressionMode.FILE else 580)
+
+
+@pytest.mark.parametrize(("storage", "compression"), [case[:2] for case in CASES.values()], ids=CASES)
+def test_what_is_left_of_a_bag_is_used(
+    tmp_path: Path, messages: list[Message], storage: StoragePlugin, compression: CompressionMode
+) -> None:
+    bag = write_bag(tmp_path / "bag", messages, storage, compression)
+    for _ in cut(find_storage(bag), 7):
+        readable, _ = count_wrenches(bag)
+        if readable < FEWEST:
+            with pytest.raises(RecordingError, match="again"):
+                replay_bags([bag], PLAN, lambda: None, lambda _: None)
+            continue
+        trace = replay_bags([bag], PLAN, lambda: None, lambda _: None).load
+        assert trace is not None
+        assert "damaged" in trace.notes[0]
+        assert "\n" not in trace.notes[0]
+        assert readable - FEWEST <= trace.online.samples.count <= readable
 
 
 def compress_chunks(file: Path) -> None:
@@ -84,26 +110,17 @@ def compress_chunks(file: Path) -> None:
     file.write_bytes(b"".join(parts))
 
 
-def count_wrenches(bag: Path) -> int:
-    """How many wrenches of a bag can be read, 0 if it cannot even be opened."""
-    try:
-        with Bag(bag) as opened:
-            return sum(block.count for block in opened.blocks(["/wrench"]))
-    except RecordingError:
-        return 0
-
-
-def test_lz4_chunk_is_unpacked_up_to_the_cut(tmp_path: Path) -> None:
-    bag = write_bag(tmp_path / "bag", puma_messages(SECONDS))
+def test_lz4_chunk_is_unpacked_up_to_the_cut(tmp_path: Path, messages: list[Message]) -> None:
+    bag = write_bag(tmp_path / "bag", messages)
     compress_chunks(find_storage(bag))
-    kept = [count_wrenches(bag) for _ in cut(find_storage(bag))]
+    kept = [count_wrenches(bag)[0] for _ in cut(find_storage(bag))]
     assert kept == sorted(kept)
     assert len(set(kept)) >= 4, kept
 
 
 @pytest.mark.parametrize("storage", StoragePlugin)
-def test_single_compressed_file_is_a_bag_too(tmp_path: Path, storage: StoragePlugin) -> None:
-    bag = write_bag(tmp_path / "bag", puma_messages(SECONDS), storage, CompressionMode.FILE)
+def test_single_compressed_file_is_a_bag_too(tmp_path: Path, messages: list[Message], storage: StoragePlugin) -> None:
+    bag = write_bag(tmp_path / "bag", messages, storage, CompressionMode.FILE)
     file = find_storage(bag)
     with Bag(bag) as folder, Bag(file) as single:
         assert not single.trouble
@@ -118,10 +135,12 @@ def test_single_compressed_file_is_a_bag_too(tmp_path: Path, storage: StoragePlu
         assert "/wrench" in single.topics
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_command_says_it_in_a_line_and_fails(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("case", ["sqlite3", "mcap"])
+def test_command_says_it_in_a_line_and_fails(
+    case: str, messages: list[Message], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     storage, compression, _ = CASES[case]
-    bag = write_bag(tmp_path / "bag", puma_messages(SECONDS), storage, compression)
+    bag = write_bag(tmp_path / "bag", messages, storage, compression)
     file = find_storage(bag)
     file.write_bytes(file.read_bytes()[: int(0.9 * file.stat().st_size)])
     assert main(["replay", str(bag), "-o", str(tmp_path / "out")]) == 1

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 from rich.console import Console
 from scipy.stats import chi2
 
+from inertid_ros.cli.demo import load
 from inertid_ros.cli.demo.load import describe
 from inertid_ros.cli.demo.view import CONFIDENCE, DemoView, Snapshot, judge, make_table
 from inertid_ros.core.records import FloatArray
@@ -88,6 +90,32 @@ def test_without_a_terminal_the_view_prints_a_line_a_second() -> None:
     assert len(console.file.getvalue().splitlines()) == 3
 
 
+@pytest.mark.parametrize(
+    ("changes", "after", "line"),
+    [
+        ({}, 0.8, "ok  release detected in 0.8 s"),
+        ({}, None, "BAD the release was not detected"),
+        ({"truth": np.full(10, 9.0)}, 0.8, "BAD the truth is outside the stated uncertainty"),
+        ({"states": STATES}, 0.8, "BAD 4 of 10 parameters are known"),
+    ],
+)
+def test_the_demonstration_ends_with_a_judgement(changes: dict[str, object], after: float | None, line: str) -> None:
+    everything = {"states": ("known",) * 10, "truth": np.arange(10.0), **changes}
+    console = Console(file=io.StringIO(), width=120)
+    code = load._conclude(make_snapshot(**everything), after, console)
+    assert isinstance(console.file, io.StringIO)
+    output = console.file.getvalue()
+    assert line in output
+    assert code == ("BAD" in output)
+
+
+def test_nothing_is_carried_once_the_mass_is_known_to_be_small() -> None:
+    small = make_snapshot(values=np.full(10, 0.04), covariance=1e-6 * np.eye(10))
+    assert load._is_free(small)
+    assert not load._is_free(make_snapshot(values=np.ones(10), covariance=1e-6 * np.eye(10)))
+    assert not load._is_free(replace(small, states=("uncertain",) * 10))
+
+
 def run_demo(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "inertid_ros.cli.main", "demo", *arguments],
@@ -102,6 +130,7 @@ def children_of(process: subprocess.Popen[str]) -> list[str]:
     return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
 
 
+@pytest.mark.long
 def test_the_whole_demonstration_ends_within_a_minute_with_the_truth_inside() -> None:
     started = time.monotonic()
     output, _ = run_demo().communicate(timeout=60)
@@ -128,6 +157,7 @@ def test_the_demonstration_stops_cleanly_on_ctrl_c() -> None:
         assert not Path(f"/proc/{child}").exists()
 
 
+@pytest.mark.long
 def test_the_whole_demonstration_of_the_links_ends_within_a_minute_and_beats_the_cad_model() -> None:
     started = time.monotonic()
     process = run_demo("ddarm")

@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from inertid_ros.cli.demo.links import DemoArm, TorqueComparison, Torques, describe, draw_torques, plot_curves
+from inertid_ros.cli.demo.links import (
+    DemoArm,
+    TorqueComparison,
+    Torques,
+    _conclude,
+    describe,
+    draw_torques,
+    plot_curves,
+)
 from inertid_ros.cli.demo.view import Snapshot, make_table
 from inertid_ros.sim.scenario import ScenarioSettings, build_simulator
 
@@ -92,3 +100,19 @@ def test_the_torques_of_every_joint_are_drawn() -> None:
     text = console.file.getvalue()
     assert "shoulder [-100 to 100 Nm]" in text
     assert "elbow [-10 to 10 Nm]" in text
+
+
+@pytest.mark.parametrize(("left", "line"), [(0.1, "ok  the identified links leave"), (0.9, "BAD the identified links")])
+def test_the_demonstration_ends_with_a_judgement(arm: DemoArm, left: float, line: str) -> None:
+    """The identified links must leave less than half of what the CAD model leaves."""
+    waves = np.sin(np.arange(600.0)[:, None] / 10.0) * [100.0, 10.0, 1.0]
+    parameters = Snapshot(arm.model.base.texts, arm.truth, arm.model.prior)
+    learned = replace(parameters, values=arm.truth, covariance=np.eye(15), states=("known",) * 15)
+    console = Console(file=io.StringIO(), width=140)
+    torques = Torques(waves, 0.8 * waves, (1.0 - 0.2 * left) * waves)
+    code = _conclude(("one", "two", "three"), learned, torques, console)
+    assert isinstance(console.file, io.StringIO)
+    output = console.file.getvalue()
+    assert line in output
+    assert "the CAD model 20.0 %" in output
+    assert code == ("BAD" in output)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -110,6 +111,17 @@ def test_pure_python_needs_no_compilation(tmp_path: Path) -> None:
     outcome = run(tmp_path, NUMBA_DISABLE_JIT="1")
     assert outcome.hits == -1
     assert outcome.was_compiled
+
+
+def test_every_copy_of_the_kernels_has_code_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba knows sources by place and time: for others, nothing is compiled yet."""
+    names = [module._hash_sources()]
+    shutil.copytree(CORE, tmp_path / "core")
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "core" / "compiled.py"))
+    names.append(module._hash_sources())
+    os.utime(tmp_path / "core" / module._KERNELS[0], (1, 1))
+    names.append(module._hash_sources())
+    assert len(set(names)) == 3
 
 
 def test_all_that_kernels_are_made_of_names_their_version() -> None:

@@ -98,10 +98,9 @@ def test_replay_is_the_chain(bag: Path) -> None:
     expected = chain.estimate()
     assert expected is not None
     scale = np.sqrt(np.diag(expected.covariance))
-    for size in (700, 2000):
-        found = replay(bag, Plan(settings=BY_EFFORT, block_size=size)).estimate
-        np.testing.assert_allclose(found.values / scale, expected.values / scale, atol=1e-6)
-        assert found.rows == expected.rows
+    found = replay(bag, Plan(settings=BY_EFFORT, block_size=700)).estimate
+    np.testing.assert_allclose(found.values / scale, expected.values / scale, atol=1e-6)
+    assert found.rows == expected.rows
 
 
 def test_load_and_links_do_not_disturb_each_other(bag: Path) -> None:
@@ -221,7 +220,7 @@ def bags(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("bags")
     return [
         write_bag(folder / f"bag_{seed}", ddarm_messages(simulate_ddarm(seed, start=100.0 * seed), 8.0))
-        for seed in range(3)
+        for seed in range(2)
     ]
 
 
@@ -231,7 +230,7 @@ def test_information_of_recordings_adds_up_in_processes_too(bags: list[Path], tm
     np.testing.assert_allclose(second["values"], first["values"], rtol=1e-9)
     np.testing.assert_allclose(second["covariance"], first["covariance"], rtol=1e-9, atol=1e-15)
     singles = [recorded.traces.links for recorded in one.recordings if recorded.traces.links is not None]
-    assert len(singles) == 3
+    assert len(singles) == 2
     rows = sum(int(single.estimate.fit.rows[0]) for single in singles if single.estimate.fit is not None)
     assert one.document["links"]["fit"]["channels"]["joint1"]["rows"] == rows
     combined = combine(one.recordings).links

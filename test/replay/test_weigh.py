@@ -46,6 +46,12 @@ def arm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder / "result" / "estimate.json", parameters
 
 
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bag of the same arm with the load."""
+    return record(tmp_path_factory.mktemp("load") / "loaded", LOAD, 2)
+
+
 def weigh(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> tuple[str, str]:
     capsys.readouterr()
     assert main(["weigh", *map(str, arguments)]) == code
@@ -53,10 +59,9 @@ def weigh(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0)
     return captured.out, captured.err
 
 
-def test_a_load_is_weighed(tmp_path: Path, arm: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_load_is_weighed(loaded: Path, arm: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     estimate, parameters = arm
-    bag = record(tmp_path / "loaded", LOAD, 2)
-    given = [bag, "--arm", estimate, "--params", parameters, "--frame", "ft_sensor"]
+    given = [loaded, "--arm", estimate, "--params", parameters, "--frame", "ft_sensor"]
     content: dict[str, Any] = json.loads(weigh(capsys, *given, "--json")[0])
     assert content["mass"]["value"] == pytest.approx(1.5, abs=max(0.03, 3.0 * content["mass"]["deviation"]))
     assert content["mass"]["deviation"] < 0.05
@@ -68,10 +73,9 @@ def test_a_load_is_weighed(tmp_path: Path, arm: tuple[Path, Path], capsys: pytes
 
 
 def test_bad_input_is_refused_in_one_line(
-    tmp_path: Path, arm: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, loaded: Path, arm: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    estimate, parameters = arm
-    bag = record(tmp_path / "loaded", LOAD, 2)
+    (estimate, parameters), bag = arm, loaded
     silent = record(tmp_path / "silent", LOAD, 2, effort=False)
     base = ["--params", parameters, "--frame", "ft_sensor"]
     cases: list[tuple[list[object], str]] = [
@@ -89,10 +93,9 @@ def test_bad_input_is_refused_in_one_line(
 
 
 def test_a_replay_by_effort_weighs_the_same(
-    tmp_path: Path, arm: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, loaded: Path, arm: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    estimate, parameters = arm
-    bag = record(tmp_path / "loaded", LOAD, 2)
+    (estimate, parameters), bag = arm, loaded
     given = [bag, "--arm", estimate, "--params", parameters, "--frame", "ft_sensor"]
     expected: dict[str, Any] = json.loads(weigh(capsys, *given, "--json")[0])
     settings = tmp_path / "load.yaml"

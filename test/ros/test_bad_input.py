@@ -106,20 +106,35 @@ BAD: dict[str, tuple[str, Edit, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_samples_are_reported_and_recovered_from(bench: Bench, name: str) -> None:
-    stream, edit, source, code = BAD[name]
+SERIES = (
+    ("frozen joint stamps", "nan position", "nan force", "short positions", "zero joint stamps", "no joint states"),
+    ("frozen wrench stamps", "infinite position", "infinite force", "no positions", "zero wrench stamps"),
+    ("infinite velocity", "long velocities", "future joint stamps", "backward wrench stamps", "empty joint states"),
+    ("future wrench stamps", "no wrist joints"),
+)
+"""What one node meets one after the other, each with another diagnostic; the frozen stamps are of the first seconds."""
+
+
+def test_everything_bad_is_tried() -> None:
+    assert sorted(name for names in SERIES for name in names) == sorted(BAD)
+
+
+@pytest.mark.parametrize("names", SERIES, ids=lambda names: names[0])
+def test_bad_samples_are_reported_and_recovered_from(bench: Bench, names: tuple[str, ...]) -> None:
     bench.start()
     bench.describe()
     bench.feed(4.0)
-    bench.feed(3.0, **{stream: edit})
-    history = bench.history(source)
-    assert code in history, history
-    assert "since" in history[code]
-    assert "To do:" in history[code]
-    assert bench.status(source).level > DiagnosticStatus.OK
-    bench.feed(2.0)
-    bench.assert_recovered()
+    for name in names:
+        stream, edit, source, code = BAD[name]
+        assert code not in bench.history(source), name
+        bench.feed(3.0 if code == "no_joint_state" else 1.0, **{stream: edit})
+        history = bench.history(source)
+        assert code in history, (name, history)
+        assert "since" in history[code]
+        assert "To do:" in history[code]
+        assert bench.status(source).level > DiagnosticStatus.OK
+        bench.feed(2.0)
+        bench.assert_recovered()
 
 
 def test_a_joint_that_is_always_missing_is_named(bench: Bench) -> None:

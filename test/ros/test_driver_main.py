@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 import rclpy
@@ -15,9 +15,10 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.task import Future
 
+from inertid_ros.cli.main import main
 from inertid_ros.ros.runtime import make_executor
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which something that has not happened will not happen."""
 
 
@@ -49,11 +50,16 @@ def listen(ros_domain: int) -> Iterator[Callable[[str], None]]:
     rclpy.shutdown()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_driver_ends_cleanly_when_asked_to(listen: Callable[[str], None], number: signal.Signals) -> None:
+def refuse(arguments: Sequence[str], capfd: pytest.CaptureFixture[str]) -> str:
+    """Start a driver in this process, which must not succeed, and return what it says."""
+    assert main(["driver", "--ros-args", *arguments]) == 1
+    return capfd.readouterr().err
+
+
+def test_driver_ends_cleanly_when_asked_to(listen: Callable[[str], None]) -> None:
     process = start("-r", "__ns:=/arm", "-r", "wrench:=ft/raw", "-p", "seed:=3")
     listen("/arm/ft/raw")
-    process.send_signal(number)
+    process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert "Traceback" not in errors
@@ -61,7 +67,7 @@ def test_driver_ends_cleanly_when_asked_to(listen: Callable[[str], None], number
     assert "simulating puma560" in errors
 
 
-@pytest.mark.parametrize("delay", [0.3, 0.5, 0.7, 0.9])
+@pytest.mark.parametrize("delay", [0.3, 0.7])
 @pytest.mark.usefixtures("ros_domain")
 def test_driver_ends_cleanly_when_asked_to_while_starting(delay: float) -> None:
     process = start()
@@ -77,21 +83,17 @@ def test_driver_ends_cleanly_when_asked_to_while_starting(delay: float) -> None:
     ("parameter", "expected"),
     [("joint_rate:=0.1", "parameter 'joint_rate' is 0.1: expected 1 to 2000"), ("robot:=r2d2", "urdf/r2d2.urdf")],
 )
-def test_driver_says_what_is_wrong_and_fails(parameter: str, expected: str) -> None:
-    process = start("-p", parameter)
-    _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 1
-    assert expected in errors
-    assert "Traceback" not in errors
+def test_driver_says_what_is_wrong_and_fails(parameter: str, expected: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert expected in refuse(["-p", parameter], capfd)
 
 
 @pytest.mark.usefixtures("ros_domain")
 def test_driver_ends_quietly_whatever_it_is_doing() -> None:
-    processes = [start("-p", "joint_rate:=2000.0", "-p", "wrench_rate:=2000.0", "-p", "load:=none") for _ in range(4)]
+    processes = [start("-p", "joint_rate:=2000.0", "-p", "wrench_rate:=2000.0", "-p", "load:=none") for _ in range(2)]
     for number, process in enumerate(processes):
         assert process.stderr is not None
         assert "load 'none'" in process.stderr.readline()
-        time.sleep(0.1 + 0.013 * number)
+        time.sleep(0.1 + 0.03 * number)
         process.send_signal(signal.SIGINT)
     for process in processes:
         _, errors = process.communicate(timeout=PATIENCE)
@@ -109,12 +111,10 @@ def test_driver_ends_quietly_whatever_it_is_doing() -> None:
         (("--parms-file", "arm.yaml"), "--parms-file", "--params-file FILE"),
     ],
 )
-def test_a_command_line_ros_cannot_read_is_explained(arguments: tuple[str, ...], expected: str, remedy: str) -> None:
-    process = start(*arguments)
-    _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 1
-    assert "Traceback" not in errors
-    (line,) = [line for line in errors.splitlines() if "FATAL" in line]
+def test_a_command_line_ros_cannot_read_is_explained(
+    arguments: tuple[str, ...], expected: str, remedy: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (line,) = [line for line in refuse(arguments, capfd).splitlines() if "FATAL" in line]
     assert expected in line.partition("To do: ")[0]
     assert remedy in line.partition("To do: ")[2]
     assert ".c:" not in line

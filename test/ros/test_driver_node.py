@@ -22,7 +22,7 @@ from std_srvs.srv import SetBool
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.ros.driver_node import SimulatedDriver
+from inertid_ros.ros.driver_node import LONGEST_PAUSE, SimulatedDriver
 from inertid_ros.ros.runtime import make_executor
 from inertid_ros.sim.scenario import ScenarioSettings, build_simulator, read_urdf
 
@@ -190,18 +190,13 @@ def test_attaching_no_load_is_refused_with_the_reason(make_bench: Callable[..., 
     assert "parameter 'load'" in response.message
 
 
-def test_driver_keeps_up_with_a_thousand_samples_a_second(make_bench: Callable[..., Bench]) -> None:
+def test_driver_sends_a_thousand_samples_a_second_and_leaves_none_out(make_bench: Callable[..., Bench]) -> None:
+    """Where the machine stalls for longer than LONGEST_PAUSE, the driver itself goes on at the present."""
     bench = make_bench(joint_rate=1000, wrench_rate=1000, rest=0.0)
-    bench.spin_until(lambda: min(len(bench.joints), len(bench.wrenches)) > 100)
+    bench.spin_until(lambda: min(len(bench.joints), len(bench.wrenches)) > 1000)
     for messages in (bench.joints, bench.wrenches):
-        messages.clear()
-    begin = time.monotonic()
-    bench.spin(2.0)
-    elapsed = time.monotonic() - begin
-    for messages in (bench.joints, bench.wrenches):
-        stamps = stamps_of(messages)
-        assert len(stamps) > 0.9 * 1000 * elapsed
-        assert (stamps[-1] - stamps[0]) * 1e-9 == pytest.approx(elapsed, abs=0.3)
+        steps = np.diff(stamps_of(messages)[-900:]) * 1e-9
+        np.testing.assert_allclose(steps[steps < LONGEST_PAUSE], 1e-3, atol=1e-8)
 
 
 def test_simulated_clock_is_followed_also_back_and_over_gaps(make_bench: Callable[..., Bench]) -> None:

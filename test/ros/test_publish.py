@@ -22,6 +22,8 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
+from inertid_ros.cli.main import main
+from inertid_ros.ros.bag_publisher import CLOCK_PERIOD, BagPublisher
 from inertid_ros.ros.runtime import make_executor
 
 PATIENCE = 20.0
@@ -73,14 +75,11 @@ class Listener:
         self.executor = make_executor(self.node)
         self.executor.add_node(self.node)
         self.wrenches: list[bytes] = []
-        self.arrivals: list[float] = []
         self.clock: list[int] = []
-        self.node.create_subscription(WrenchStamped, "/wrench", self._hear, QoSProfile(depth=1000), raw=True)
+        self.node.create_subscription(
+            WrenchStamped, "/wrench", lambda data: self.wrenches.append(bytes(data)), QoSProfile(depth=1000), raw=True
+        )
         self.node.create_subscription(Clock, "/clock", self._look, QoSProfile(depth=1000))
-
-    def _hear(self, data: bytes) -> None:
-        self.wrenches.append(bytes(data))
-        self.arrivals.append(time.monotonic())
 
     def _look(self, message: Clock) -> None:
         self.clock.append(message.clock.sec * 1_000_000_000 + message.clock.nanosec)
@@ -97,11 +96,6 @@ class Listener:
         rclpy.shutdown()
 
 
-def assert_lasted(listener: Listener, seconds: float) -> None:
-    """Messages may arrive late on a busy machine, but are not sent early."""
-    assert seconds - 0.3 < listener.arrivals[-1] - listener.arrivals[0] < seconds + 2.0
-
-
 @pytest.fixture
 def listener(ros_domain: int) -> Iterator[Listener]:
     made = Listener(ros_domain)
@@ -109,34 +103,33 @@ def listener(ros_domain: int) -> Iterator[Listener]:
     made.close()
 
 
-@pytest.mark.parametrize("plugin", [StoragePlugin.MCAP, StoragePlugin.SQLITE3])
-def test_publish_plays_all_bytes_in_order_with_the_clock(
-    listener: Listener, tmp_path: Path, plugin: StoragePlugin
+def test_publish_plays_all_bytes_in_order_with_the_clock_and_leaves_out_unknown_types(
+    listener: Listener, tmp_path: Path
 ) -> None:
-    written = write_bag(tmp_path / "bag", plugin)
+    written = write_bag(tmp_path / "bag", with_unknown=True)
     process = start(str(tmp_path / "bag"))
-    listener.wait(lambda: len(listener.wrenches) >= COUNT and process.poll() is not None)
-    assert listener.wrenches == written
+    listener.wait(lambda: len(listener.wrenches) >= COUNT)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
-    assert_lasted(listener, (COUNT - 1) * STEP * 1e-9)
+    assert listener.wrenches == written
     assert np.all(np.diff(listener.clock) >= 0)
     assert listener.clock[0] >= START
-    assert len(listener.clock) > COUNT / 6
+    assert len(listener.clock) > 1
     assert listener.clock[-1] <= START + (COUNT - 1) * STEP
+    assert "topic /quark is left out: its type strange_msgs/msg/Quark is not installed here" in errors
 
 
-def test_publish_at_another_rate(listener: Listener, tmp_path: Path) -> None:
-    write_bag(tmp_path / "bag")
-    process = start(str(tmp_path / "bag"), "--rate", "0.25")
-    listener.wait(lambda: process.poll() is not None)
-    assert len(listener.wrenches) == COUNT
-    assert_lasted(listener, 4.0 * (COUNT - 1) * STEP * 1e-9)
-
-
-def test_publish_loops_until_it_is_interrupted(listener: Listener, tmp_path: Path) -> None:
-    written = write_bag(tmp_path / "bag")
+def test_publish_loops_until_it_is_interrupted_and_keeps_the_description_for_those_who_come_late(
+    listener: Listener, tmp_path: Path
+) -> None:
+    written = write_bag(tmp_path / "bag", StoragePlugin.SQLITE3)
     process = start(str(tmp_path / "bag"), "--loop", "--rate", "5")
     listener.wait(lambda: len(listener.wrenches) > 2 * COUNT)
+    heard: list[String] = []
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    listener.node.create_subscription(String, "/robot_description", heard.append, latched)
+    listener.wait(lambda: bool(heard))
+    assert heard[0].data == "<robot/>"
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
@@ -147,29 +140,49 @@ def test_publish_loops_until_it_is_interrupted(listener: Listener, tmp_path: Pat
     assert listener.wrenches[: 2 * COUNT] == (written * 3)[first : first + 2 * COUNT]
 
 
-def test_publish_keeps_the_description_for_those_who_come_late(listener: Listener, tmp_path: Path) -> None:
-    write_bag(tmp_path / "bag")
-    process = start(str(tmp_path / "bag"), "--rate", "0.2")
-    listener.wait(lambda: len(listener.wrenches) > 5)
-    heard: list[String] = []
-    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    listener.node.create_subscription(String, "/robot_description", heard.append, latched)
-    listener.wait(lambda: bool(heard))
-    assert heard[0].data == "<robot/>"
-    process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0
-    assert "Traceback" not in errors
+class Watch:
+    """A clock that only sleeping moves on."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
 
 
-def test_publish_leaves_out_types_that_are_not_installed(listener: Listener, tmp_path: Path) -> None:
-    written = write_bag(tmp_path / "bag", with_unknown=True)
-    process = start(str(tmp_path / "bag"), "--rate", "10")
-    listener.wait(lambda: len(listener.wrenches) >= COUNT)
-    _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0
-    assert listener.wrenches == written
-    assert "topic /quark is left out: its type strange_msgs/msg/Quark is not installed here" in errors
+@pytest.mark.parametrize("rate", [0.25, 1.0, 10.0])
+def test_messages_are_sent_when_their_time_comes(ros_domain: int, monkeypatch: pytest.MonkeyPatch, rate: float) -> None:
+    watch = Watch()
+    monkeypatch.setattr("inertid_ros.ros.bag_publisher.time", watch)
+    rclpy.init(args=[], domain_id=ros_domain)
+    publisher = BagPublisher({"/wrench": "geometry_msgs/msg/WrenchStamped"}, set())
+    times = START + np.array([0, 1, 1, 30, 700]) * STEP
+    sent: list[float] = []
+    told: list[tuple[float, int]] = []
+    tell = publisher._tell_time
+
+    def note_time(stamp: int) -> None:
+        told.append((watch.now, stamp))
+        tell(stamp)
+
+    monkeypatch.setattr(publisher, "_tell_time", note_time)
+
+    def messages() -> Iterator[tuple[str, int, bytes]]:
+        for stamp in times.tolist():
+            yield "/wrench", stamp, bytes(64)
+            sent.append(watch.now)
+
+    publisher.play(messages(), rate)
+    assert publisher.published == len(times)
+    np.testing.assert_allclose(np.array(sent) - 100.0, (times - START) * 1e-9 / rate, atol=1e-6)
+    instants, clock = np.array([one[0] for one in told]), np.array([one[1] for one in told])
+    assert np.diff(instants).max() < 2.0 * CLOCK_PERIOD
+    np.testing.assert_allclose(instants - 100.0, (clock - START) * 1e-9 / rate, atol=1e-6)
+    publisher.close()
+    rclpy.shutdown()
 
 
 @pytest.mark.usefixtures("ros_domain")
@@ -177,13 +190,12 @@ def test_publish_leaves_out_types_that_are_not_installed(listener: Listener, tmp
     ("arguments", "expected"),
     [(["nowhere"], "does not exist"), (["bag", "--rate", "0"], "expected more than 0"), (["empty"], "has no messages")],
 )
-def test_publish_says_what_is_wrong_and_fails(tmp_path: Path, arguments: list[str], expected: str) -> None:
+def test_publish_says_what_is_wrong_and_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], expected: str
+) -> None:
     write_bag(tmp_path / "bag")
     with Writer(tmp_path / "empty", version=9, storage_plugin=StoragePlugin.MCAP):
         pass
-    process = start(str(tmp_path / arguments[0]), *arguments[1:])
-    _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 1
-    assert expected in errors
-    assert "Traceback" not in errors
-    assert len(errors.strip().splitlines()) == 1
+    assert main(["publish", str(tmp_path / arguments[0]), *arguments[1:]]) == 1
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert expected in line

@@ -43,10 +43,10 @@ def run_case(name: str) -> dict[str, FloatArray]:
 def _make(name: str) -> tuple[Chain, JointBlock, WrenchBlock]:
     if name.startswith("load"):
         method = name.removeprefix("load_") if "_" in name else "filtered"
-        simulator = simulate_puma(puma_motion(rest=0.2), 3, [(0.0, None), (1.0, BAR)])
-        return make_chain(method=method), simulator.joints(0.0, 1.6), simulator.wrenches(0.0, 1.6)
+        simulator = simulate_puma(puma_motion(rest=0.2), 3, [(0.0, None), (0.6, BAR)])
+        return make_chain(method=method), simulator.joints(0.0, 1.0), simulator.wrenches(0.0, 1.0)
     simulator = simulate_links(make_motion())
-    joints, wrenches = simulator.joints(0.0, 1.0), simulator.base_wrenches(0.0, 1.0)
+    joints, wrenches = simulator.joints(0.0, 0.5), simulator.base_wrenches(0.0, 0.5)
     names = list(simulator.joint_names)
     if name == "energy":
         return make_link_chain(joints=names, method="energy"), joints, wrenches
