@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import dataclasses
+import gc
 import math
 import sys
 from collections.abc import Callable, Iterable

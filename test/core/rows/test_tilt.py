@@ -8,8 +8,7 @@ import pytest
 from scipy.signal import bilinear, lfilter
 from support.random_robots import make_random_tree
 
-from inertid_ros.core.robot.arm import ArmModel
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.robot.tree import POSE, pack_tree
 from inertid_ros.core.rows.tilt import AXES, compute_gravity_torques, filter_torques, find_horizontal_axes
 
