@@ -24,6 +24,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _print_tables(content: dict[str, Any]) -> None:
     load, links = content["load"], content["links"]
+    for warning in content["warnings"]:
+        print(f"warning: {warning}")
     if load is not None:
         relative = {
             "": "relative rms, bias refitted",

@@ -40,7 +40,8 @@ class SavedLinks:
         names: the parameter that stands for each of U base parameters.
         combinations: (U,) the same, written out.
         values, covariance, repeatability, states: of the base parameters.
-        predictor: (U,) base parameters that predict best.
+        fitted: (U,) base parameters that explain their own recording best.
+        predictor, predictor_covariance: (U,), (U, U) base parameters that predict others best.
         urdf: (U,) what the URDF says of them.
         fit, urdf_fit: for each channel what the estimate and what the URDF alone leave of it, relative to its rms.
     """
@@ -55,7 +56,9 @@ class SavedLinks:
     values: FloatArray
     covariance: FloatArray
     repeatability: FloatArray
+    fitted: FloatArray
     predictor: FloatArray
+    predictor_covariance: FloatArray
     states: tuple[ParameterState, ...]
     urdf: FloatArray | None
     fit: dict[str, float]
@@ -179,7 +182,7 @@ def read_arm(path: Path) -> IdentifiedArm:
     The load is what the same arm reads more than before, so what is systematically wrong with it drops out.
     """
     links = read_estimate(path).need_links()
-    return IdentifiedArm(links.joint_names, links.names, links.predictor, links.repeatability)
+    return IdentifiedArm(links.joint_names, links.names, links.fitted, links.repeatability)
 
 
 def _read_load(load: Section, tool: Tool | None) -> LoadEstimate:
@@ -193,6 +196,7 @@ def _read_load(load: Section, tool: Tool | None) -> LoadEstimate:
             noise_density=load.numbers("noise_density", (6,)),
             noise_calibrated=bool(load.value("noise_calibrated", object)),
             variance_inflation=load.number("misfit"),
+            contact_share=load.number("contact_share") if "contact_share" in load.content else 0.0,
             **_read_nuisances(load),
         )
     covariance = load.covariance("covariance", 10)
@@ -241,7 +245,7 @@ def _read_tool(tool: Section) -> Tool:
 def _read_links(links: Section) -> SavedLinks:
     base, parameters, joints = (links.section(name) for name in ("base_parameters", "parameters", "joints"))
     names = _read_names(base, "names")
-    count, is_new = len(names), "predictor" in base.content
+    count, is_new = len(names), "fitted" in base.content
     return SavedLinks(
         where=links.where,
         source=links.value("source", str),
@@ -253,7 +257,9 @@ def _read_links(links: Section) -> SavedLinks:
         values=base.numbers("values", (count,)),
         covariance=base.covariance("covariance", count),
         repeatability=base.covariance("repeatability_covariance" if is_new else "covariance", count),
+        fitted=base.numbers("fitted" if is_new else "values", (count,)),
         predictor=base.numbers("predictor" if is_new else "values", (count,)),
+        predictor_covariance=base.covariance("predictor_covariance" if is_new else "covariance", count),
         states=_read_states(base, count),
         urdf=base.numbers("urdf", (count,)) if "urdf" in base.content else None,
         fit=_read_ratios(links, "fit"),

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
+from inertid_ros.core.equations.unknowns import group_channels
 from inertid_ros.core.estimation.estimate import Fit
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, Output, RowOutput
 
@@ -138,16 +140,10 @@ class Channels:
     @classmethod
     def of(cls, names: Sequence[str], units: Sequence[str]) -> Channels:
         """Group channels: wrist or base force and moment, torques of joints, forces of prismatic joints."""
-        if tuple(names) == WRENCH.names:
-            return WRENCH
-        groups: dict[str, list[int]] = {}
-        for index, (name, unit) in enumerate(zip(names, units, strict=True)):
-            kinds = ("base_force", "base_torque") if name.startswith("base.") else ("effort_force", "effort")
-            groups.setdefault(kinds[unit == "Nm"], []).append(index)
-        return cls(tuple(names), groups)
+        return WRENCH if tuple(names) == WRENCH_NAMES else cls(tuple(names), group_channels(names, units))
 
 
-WRENCH = Channels(("fx", "fy", "fz", "nx", "ny", "nz"), {"force": (0, 1, 2), "torque": (3, 4, 5)})
+WRENCH = Channels(WRENCH_NAMES, group_channels(WRENCH_NAMES, WRENCH_UNITS))
 """Of a sensor at the wrist."""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from inertid_ros.bags.mcap_writer import Sink, Stream
 from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.equations.equation import WRENCH_UNITS
 from inertid_ros.core.errors import FileAccessError, InertidError, SettingError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
@@ -30,7 +31,6 @@ from inertid_ros.replay.recorder import (
     Recorder,
 )
 from inertid_ros.replay.trace import LinkTrace, LoadTrace
-from inertid_ros.text.parameters import channel_units
 
 _TOPICS = {
     "wrench": ("/inertid/load/wrench_predicted", "/inertid/load/wrench_residual"),
@@ -39,8 +39,6 @@ _TOPICS = {
     "base": ("/inertid/base/wrench_predicted", "/inertid/base/wrench_residual"),
 }
 """The same as those of the node."""
-WRENCH_UNITS = ("N",) * 3 + ("Nm",) * 3
-"""Of the channels of a wrist sensor."""
 
 
 class TargetReplay:
@@ -235,7 +233,7 @@ class TargetReplay:
             "settings": self._settings,
             "origin": origin,
             "channels": chain.channels,
-            "units": WRENCH_UNITS if model is None else channel_units(model),
+            "units": WRENCH_UNITS if model is None else model.units,
             "joint_names": joints,
             "excitation": np.array([np.ptp(self._reached.get(name, np.zeros(2))) for name in joints]),
             "estimate": estimate,
@@ -255,9 +253,6 @@ class TargetReplay:
         return estimate.sensor.bias if self._frozen is None else self._frozen[len(estimate.values) :]
 
     def list_trouble(self) -> list[str]:
-        """What went wrong, with what is wrong by now."""
-        estimate = self.chain.estimate()
-        findings = () if estimate is None else estimate.findings
-        found = [finding.message for finding in findings if finding.level == "error"]
+        """What went wrong on the way."""
         more = 0 if self._recorder is None else self._recorder.events_left_out
-        return [*self.trouble, *found, *([f"{more} more events are not listed"] if more else [])]
+        return [*self.trouble, *([f"{more} more events are not listed"] if more else [])]

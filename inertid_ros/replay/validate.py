@@ -12,12 +12,14 @@ import numpy as np
 
 from inertid_ros.bags.bag import Bag
 from inertid_ros.core.chain import Target
+from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.errors import FileFormatError, InertidError
 from inertid_ros.core.estimation.estimate import Sign
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
+from inertid_ros.core.verdict import is_failure
 from inertid_ros.files.estimate import SavedEstimate
 from inertid_ros.files.urdf_inertials import find_urdf_load
 from inertid_ros.replay.plan import Plan, Progress
@@ -102,23 +104,25 @@ class Validation:
 
     Attributes:
         load, links: of each, None if the estimate has none.
-        notes: what went wrong, a line each.
+        trouble: what is wrong with the recording, and with the estimate because of it.
     """
 
     load: LoadValidation | None
     links: LinkValidation | None
-    notes: tuple[str, ...]
+    trouble: tuple[Finding, ...]
 
     def list_all(self) -> dict[str, Any]:
         """All numbers, for JSON: overall and by channel first."""
         load, links = (None if part is None else part.list_all() for part in (self.load, self.links))
         both = [part for part in (load, links) if part is not None]
+        trouble = [*self.trouble, *(finding for part in both for finding in _compare_with_urdf(part))]
         return {
             "relative_rms": find_overall([part["relative_rms"] for part in both]),
             "channels": {name: entry for part in both for name, entry in part["channels"].items()},
             "load": load,
             "links": links,
-            "notes": list(self.notes),
+            "warnings": [finding.message for finding in trouble if not is_failure(finding)],
+            "notes": [finding.message for finding in trouble if is_failure(finding)],
         }
 
 
@@ -152,7 +156,10 @@ class Comparison:
         links = first.links
         arm = None if links is None else LinkValidation(links.groups, links.online, links.urdf)
         load = None if first.load is None else self._validate_load(first.load, progress)
-        return Validation(load, arm, first.either.notes)
+        found = [
+            finding for trace in first if trace is not None for finding in (*trace.trouble, *trace.estimate.findings)
+        ]
+        return Validation(load, arm, tuple(dict.fromkeys(found)))
 
     def _validate_load(self, first: LoadTrace, progress: Progress) -> LoadValidation:
         fitted = self._predict_load(_shift(self.plan.frozen[Target.LOAD], first), progress).online.samples
@@ -174,6 +181,16 @@ class Comparison:
 
     def _predict(self, plan: Plan, progress: Progress) -> Traces:
         return replay_bags(self.bags, plan, lambda: None, progress)
+
+
+def _compare_with_urdf(part: dict[str, Any]) -> tuple[Finding, ...]:
+    """A finding where the URDF alone predicts better."""
+    ratio = None if part["relative_to_urdf"] is None else part["relative_to_urdf"]["ratio"]
+    if ratio is None or ratio <= 1.0:
+        return ()
+    left, by_urdf = (100.0 * entry["relative_rms"] for entry in (part, part["urdf"]))
+    message = f"the URDF alone predicts better: it leaves {by_urdf:.1f} %, the estimate {left:.1f} %"
+    return (Finding("error", "worse_than_urdf", message),)
 
 
 def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Comparison:

@@ -249,7 +249,7 @@ def test_recordings_of_other_joints_are_not_added_up(bags: list[Path], tmp_path:
     assert first.traces.links is not None
     other = dataclasses.replace(first.traces.links, channels=("joint1", "joint2", "elbow"))
     found = combine([first, first._replace(traces=Traces(None, other))])
-    (line,) = found.trouble
+    (line,) = found.failures
     assert re.search(r"different joints .*elbow.*links\.joints", line)
     assert found.links is other
 

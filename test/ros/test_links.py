@@ -131,7 +131,7 @@ def test_diagnostics_say_how_well_each_joint_is_explained(bench: Bench) -> None:
     bench.feed(14.0)
     status = bench.status("links")
     assert status.level == DiagnosticStatus.OK
-    assert status.message == "15 of 15 base parameters known"
+    assert status.message.startswith("Trustworthy: 15 of 15 base parameters are known; the residual is ")
     values = {item.key: item.value for item in status.values}
     fit = re.fullmatch(r"(\S+) % of (\S+) Nm rms, (\d+) rows", values["unexplained of joint1"])
     assert fit is not None

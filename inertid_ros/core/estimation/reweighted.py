@@ -262,7 +262,12 @@ class ReweightedEstimator:
 
     def misfit(self, values: FloatArray, solution: WeightedSolution) -> float:
         """Sum of squares that values (U,) leave of all rows, in the units of a solution's noise."""
-        weights = 1.0 / (solution.variances * solution.correlations)
+        return float(self._squares_at(values) @ (1.0 / (solution.variances * solution.correlations)))
+
+    def find_rms(self, values: FloatArray) -> FloatArray:
+        """Rms (K,) of what values (U,) leave of the rows."""
+        return np.asarray(np.sqrt(self._squares_at(values) / self._count()))
+
+    def _squares_at(self, values: FloatArray) -> FloatArray:
         padded = np.concatenate((values, np.zeros(self._nuisances.columns)))
-        left = [self._channel(k).squares_at(padded[used]) for k, used in enumerate(self._used)]
-        return float(weights @ np.array(left))
+        return np.array([self._channel(k).squares_at(padded[used]) for k, used in enumerate(self._used)])

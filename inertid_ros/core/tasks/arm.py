@@ -143,9 +143,12 @@ class ArmTask:
         self._leave_out()
         usable = row.usable.copy()
         self._recorded.append((stamp, readings, predicted, usable))
+        sample, joints = segment.samples[position], len(self.model.arm.joint_names)
+        if self._check is not None and row.is_old[0] == 0.0:
+            efforts = sample[1 + 2 * joints + self._first_effort :]
+            self._check.take(sample[1 : 1 + joints], efforts[:joints], efforts[-joints:])
         if is_paused:
             return Decision(False)
-        sample, joints = segment.samples[position], len(self.model.arm.joint_names)
         if self._energy is not None:
             self._energy.take(sample, joints, segment.starts_anew and position == 0)
         if row.is_old[0] == 0.0:
@@ -155,9 +158,6 @@ class ArmTask:
             else:
                 self._add_nuisances(sample)
                 self.estimator.take(row.equations, row.usable)
-            if self._check is not None:
-                efforts = sample[1 + 2 * joints + self._first_effort :]
-                self._check.take(sample[1 : 1 + joints], efforts[:joints], efforts[-joints:])
         decision = self._test(row.equations, row.usable) if row.is_old[0] == 0.0 else Decision(False)
         if stamp // INTERVAL % INTERVALS_PER_SOLUTION == 0 and self.estimator.rows > self._solved_rows:
             self._solve(sample.item(0))
@@ -250,7 +250,9 @@ class ArmTask:
     ) -> Solution:
         """What an estimate is made from."""
         solution = estimator.solve()
-        joint, fit = estimator.solve_jointly(solution), fitted or solution
+        joint, fit, model = estimator.solve_jointly(solution), fitted or solution, self.model
+        has_load = len(joint.values) > len(model.prior)
+        by_urdf = None if has_load or fitted is not None else estimator.find_rms(model.prior)
         waiting = Mode.TRACKING if solution.rows.any() else Mode.WAITING
         return Solution(
             stamp=stamp,
@@ -258,9 +260,10 @@ class ArmTask:
             values=joint.values,
             covariance=joint.covariance,
             rows=int(fit.rows.max(initial=0)),
-            fit=Fit(self.model.channels, fit.rows, fit.residual_rms, fit.measured_rms),
+            fit=Fit(model.channels, model.units, fit.rows, fit.residual_rms, fit.measured_rms, by_urdf),
             repeatability=joint.repeatability,
-            predictor=solution.values,
+            fitted=solution.values,
+            fitted_covariance=solution.covariance(),
         )
 
     def _find(self) -> tuple[Finding, ...]:
