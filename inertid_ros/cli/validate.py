@@ -40,6 +40,8 @@ def _print_tables(content: dict[str, Any]) -> None:
         groups = [name for name in ("base_force", "base_torque", "effort", "effort_force") if name in links]
         relative = {"": "relative rms", "raw": "not filtered", "urdf": "URDF"}
         _print_table(links, relative, groups if len(groups) > 1 else [])
+        share = 100.0 * links["within_2_sigma"]
+        print(f"Within 2 of the standard deviations that the estimate states: {share:.0f} % (95 % if these are right).")
         print("Nothing is fitted. Both sides are filtered as in the estimator; not filtered: the samples as measured.")
 
 

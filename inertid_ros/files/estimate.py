@@ -44,6 +44,7 @@ class SavedLinks:
         predictor, predictor_covariance: (U,), (U, U) base parameters that predict others best.
         urdf: (U,) what the URDF says of them.
         fit, urdf_fit: for each channel what the estimate and what the URDF alone leave of it, relative to its rms.
+        residuals: for each channel the rms of what the estimate leaves of it [Nm, N].
     """
 
     where: str
@@ -63,6 +64,7 @@ class SavedLinks:
     urdf: FloatArray | None
     fit: dict[str, float]
     urdf_fit: dict[str, float]
+    residuals: dict[str, float]
 
     def make_model(self, robot: Robot, settings: Settings) -> LinkModel:
         """Set up the arm again, for the same URDF and the same settings.
@@ -262,8 +264,9 @@ def _read_links(links: Section) -> SavedLinks:
         predictor_covariance=base.covariance("predictor_covariance" if is_new else "covariance", count),
         states=_read_states(base, count),
         urdf=base.numbers("urdf", (count,)) if "urdf" in base.content else None,
-        fit=_read_ratios(links, "fit"),
-        urdf_fit=_read_ratios(links, "urdf_residual"),
+        fit=_read_by_channel(links, "fit", "relative_rms"),
+        urdf_fit=_read_by_channel(links, "urdf_residual", "relative_rms"),
+        residuals=_read_by_channel(links, "fit", "rms"),
     )
 
 
@@ -276,12 +279,13 @@ def _read_numbers(section: Section, name: str) -> dict[str, float]:
     return dict(zip(names, section.named_numbers(name, names).tolist(), strict=True))
 
 
-def _read_ratios(links: Section, name: str) -> dict[str, float]:
-    """The relative rms of each channel, if the file has it."""
+def _read_by_channel(links: Section, name: str, entry: str) -> dict[str, float]:
+    """An entry of each channel, where the file has it."""
     if links.content.get(name) is None:
         return {}
     channels = links.section(name).section("channels")
-    return {channel: channels.section(channel).number("relative_rms") for channel in channels.content}
+    found = {channel: channels.section(channel) for channel in channels.content}
+    return {channel: section.number(entry) for channel, section in found.items() if entry in section.content}
 
 
 def _read_states(section: Section, count: int) -> tuple[ParameterState, ...]:

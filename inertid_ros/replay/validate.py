@@ -15,6 +15,7 @@ from inertid_ros.core.chain import Target
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.errors import FileFormatError, InertidError
 from inertid_ros.core.estimation.estimate import Sign
+from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
@@ -93,6 +94,7 @@ class LinkValidation:
         return {
             **rows,
             "relative_to_urdf": compare(rows, urdf_rows),
+            "within_2_sigma": self.estimate.share_inside,
             "raw": samples,
             "urdf": {**urdf_rows, "raw": urdf_samples},
         }
@@ -216,6 +218,8 @@ def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Compariso
         joints = settings.links.joints or list(model.arm.joint_names)
         settings = dataclasses.replace(settings, links=dataclasses.replace(settings.links, joints=joints))
         frozen[Target.LINKS] = saved.links.predictor
+        left = [saved.links.residuals.get(channel, 0.0) for channel in model.channels]
+        plan = dataclasses.replace(plan, uncertainty=Uncertainty(saved.links.predictor_covariance, np.square(left)))
     by_urdf = None
     if saved.load is not None:
         frozen[Target.LOAD], sign = _list_unknowns(saved), _find_sign(saved)

@@ -145,6 +145,9 @@ class SampleOutputs:
             for what in ("predicted", "residual")
             if start
         ]
+        self._deviation = (
+            publishers.create_for_samples(JointState, f"{task.efforts}_deviation") if task.efforts else None
+        )
         self._wanted: list[tuple[Any, bool, bool]] = []
         """Publisher, whether of residuals, whether of wrenches: of all those that anybody listens to, for to publish
         costs more than to predict."""
@@ -188,6 +191,14 @@ class SampleOutputs:
                 for index, stamp in enumerate(stamps):
                     usable = output.usable[index, part] if is_residual else None
                     _publish(publisher, self._effort_encoder.encode(stamp, numbers[index, part], usable))
+        self._publish_deviation(output)
+
+    def _publish_deviation(self, output: Output) -> None:
+        """Publish the standard deviations of predicted efforts, for the newest sample alone: they change with rows."""
+        publisher, deviation = self._deviation, output.deviation
+        if publisher is not None and deviation is not None and publisher.get_subscription_count() > 0:
+            numbers = deviation[-len(self._joints) :]
+            _publish(publisher, self._effort_encoder.encode(output.stamps.item(-1), numbers))
 
 
 class EstimateOutputs:

@@ -34,12 +34,12 @@ class Shrunk(NamedTuple):
 
     Attributes:
         values: (F,).
-        covariance: (F, F) of what is left unknown, about the values.
+        gain: (F, U) how they follow the base parameters.
         widths: (F,) how far from the URDF they may be expected, found from the data.
     """
 
     values: FloatArray
-    covariance: FloatArray
+    gain: FloatArray
     widths: FloatArray
 
 
@@ -60,11 +60,15 @@ def complete_links(estimate: LinksEstimate) -> FloatArray:
 
     The URDF's values count as measured once, each with a standard deviation of the link's own mass, at 0.3 m for first
     moments and inertias. Without that, links of a hundred kilograms would do as well where only a small part of their
-    inertia shows. Friction and rotor inertias are positive; offsets may be anything.
+    inertia shows. Links that come out thinner than any real one, where the data ask for what is not consistent, are
+    made as thick as the thinnest (`make_plausible`). Friction and rotor inertias are positive; offsets may be anything.
     """
-    _, sizes, kinds = _list_expected(estimate.model)
+    inertial, (_, sizes, kinds) = estimate.model.unknowns.inertial, _list_expected(estimate.model)
     widths = np.where(kinds == 0, sizes, np.inf)
-    return _make_feasible(estimate.model, estimate.values, estimate.covariance, widths)
+    full = _make_feasible(estimate.model, estimate.values, estimate.covariance, widths)
+    links = full[inertial].reshape(-1, len(PARAMETER_NAMES))
+    full[inertial] = np.concatenate([make_plausible(phi) for phi in links])
+    return full
 
 
 def find_predictor(estimate: LinksEstimate) -> Predictor:
@@ -73,13 +77,20 @@ def find_predictor(estimate: LinksEstimate) -> Predictor:
     Fitted values hold what they owe to gains, delay and shape of friction, which will be the same. In directions that
     the motion has hardly shown they are shrunk to the URDF. Whether what is not physically consistent in them is noise
     or misfit that other motions have as well is not known: halfway between them and the nearest physically consistent
-    links the regret is least, whichever of the two is better, and half the distance is counted as uncertainty.
+    links the regret is least, whichever of the two is better, and half the distance is counted as uncertainty. With
+    gain G and expected deviations W from the URDF, values x_s have the covariance
+
+        C (G P Gᵀ + (1 - G C) W² (1 - G C)ᵀ) Cᵀ
+
+    where P is the repeatability: misfit that would not repeat on other motions is in it.
     """
     model, combination = estimate.model, estimate.base.combination
     shrunk = shrink(model, estimate.fitted, estimate.fitted_covariance)
     feasible = _make_feasible(model, estimate.fitted, estimate.fitted_covariance, shrunk.widths)
     half = 0.5 * combination @ (feasible - shrunk.values)
-    covariance = combination @ shrunk.covariance @ combination.T + np.outer(half, half)
+    follows = combination @ shrunk.gain
+    kept = (combination - follows @ combination) * shrunk.widths
+    covariance = follows @ estimate.repeatability @ follows.T + kept @ kept.T + np.outer(half, half)
     return Predictor(combination @ shrunk.values + half, covariance)
 
 
@@ -110,7 +121,8 @@ def shrink(model: LinkModel, values: FloatArray, covariance: FloatArray) -> Shru
         if (np.abs(np.log(found / strengths)) < _SETTLED).all():
             break
         strengths = found
-    return Shrunk(expected + widths * mean, widths[:, None] * inner * widths, widths)
+    gain = (widths[:, None] * inner * widths) @ rows.T @ root
+    return Shrunk(expected + widths * mean, gain, widths)
 
 
 def _list_expected(model: LinkModel) -> tuple[FloatArray, FloatArray, IntArray]:

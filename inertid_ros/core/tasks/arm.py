@@ -32,7 +32,7 @@ from inertid_ros.core.estimation.estimate import (
 )
 from inertid_ros.core.estimation.events import Decision, describe_change, find_probability
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.reweighted import ReweightedEstimator, WeightedSolution
+from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty, WeightedSolution
 from inertid_ros.core.estimation.systematic_links import Nuisances
 from inertid_ros.core.input.inputs import ArmInput, Waiting
 from inertid_ros.core.input.segments import Segment
@@ -123,9 +123,10 @@ class ArmTask:
         self._solved_rows = 0
         self._settled_at = -np.inf
         self._tilt = _make_tilt(links, model) if self._nuisances else None
-        self._recorded: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
+        self._recorded: list[tuple[int, FloatArray, FloatArray, FloatArray, FloatArray]] = []
+        self._deviation: FloatArray | None = None
         empty = np.empty((0, len(model.channels)))
-        self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, empty > 0.0)
+        self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, empty > 0.0, empty)
 
     def begin(self, segment: Segment) -> int:
         """Carry a segment through up to its first row."""
@@ -142,7 +143,8 @@ class ArmTask:
         readings = row.readings.copy()
         self._leave_out()
         usable = row.usable.copy()
-        self._recorded.append((stamp, readings, predicted, usable))
+        self._deviation = self._find_deviation(row.equations)
+        self._recorded.append((stamp, readings, predicted, usable, self._deviation))
         sample, joints = segment.samples[position], len(self.model.arm.joint_names)
         if self._check is not None and row.is_old[0] == 0.0:
             efforts = sample[1 + 2 * joints + self._first_effort :]
@@ -228,9 +230,9 @@ class ArmTask:
         """Readings and predictions as the driver publishes them, and the rows used since the last segment."""
         restore, rows = self.input.restore, self._no_rows
         if self._recorded:
-            stamps, measured, predicted, usable = zip(*self._recorded, strict=True)
+            stamps, measured, predicted, usable, deviation = map(np.array, zip(*self._recorded, strict=True))
             self._recorded = []
-            rows = RowOutput(np.array(stamps), np.array(measured), np.array(predicted), np.array(usable) > 0.0)
+            rows = RowOutput(stamps, measured, predicted, usable > 0.0, deviation)
         return Output(
             segment.stamps,
             restore(segment, segment.readings),
@@ -238,12 +240,19 @@ class ArmTask:
             np.equal(segment.bad, 0.0),
             rows,
             events,
+            self._deviation,
         )
 
     def answer(self, waiting: Waiting, predicted: FloatArray) -> Output:
         """Samples that wait, as the driver publishes them."""
         restored = self.input.restore(waiting, predicted)
-        return Output(waiting.stamps, waiting.measured, restored, waiting.usable, self._no_rows)
+        return Output(waiting.stamps, waiting.measured, restored, waiting.usable, self._no_rows, (), self._deviation)
+
+    def _find_deviation(self, equations: FloatArray) -> FloatArray:
+        """Standard deviations (K,) of what is predicted of a row: of the unknowns, and what is left of each channel."""
+        spread = self.estimator.find_spread(equations)
+        left = self.estimator.noise if self._fit is None else self._fit.residual_rms**2
+        return np.asarray(np.sqrt(spread + left))
 
     def _summarise(
         self, estimator: ReweightedEstimator, fitted: RowFit | None, stamp: int, is_paused: bool
@@ -275,9 +284,9 @@ class ArmTask:
         estimator, found, fit = self.estimator.copy(), self._find(), copy.deepcopy(self._fit)
         return lambda: judge_links(self._summarise(estimator, fit, stamp, is_paused), self.model, found)
 
-    def freeze(self, values: FloatArray) -> None:
+    def freeze(self, values: FloatArray, uncertainty: Uncertainty | None = None) -> None:
         """Predict with these unknowns (U,)."""
-        self.estimator.values = np.array(values, dtype=np.float64)
+        self.estimator.freeze(values, uncertainty)
         self._predict_with(self.estimator.values)
 
     def reset(self) -> None:

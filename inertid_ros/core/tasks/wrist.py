@@ -23,6 +23,7 @@ from inertid_ros.core.estimation.estimate import (
 from inertid_ros.core.estimation.events import Decision, describe_change
 from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
 from inertid_ros.core.estimation.nuisances import find_misfit, find_nuisances
+from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.inputs import Waiting, WristInput
 from inertid_ros.core.input.segments import Segment
@@ -72,7 +73,7 @@ class WristLoadTask:
         self.tool: Tool | None = None
         self._all_usable: BoolArray = np.ones((1, 6), dtype=bool)
         empty, flags = np.empty((0, 6)), np.empty((0, 6), dtype=bool)
-        self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, flags)
+        self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, flags, empty)
 
     def begin(self, segment: Segment) -> int:
         """Carry a segment through up to its first row."""
@@ -197,7 +198,7 @@ class WristLoadTask:
         self.tool = Tool(carried.values, carried.covariance, self.frame)
         return self.tool
 
-    def freeze(self, values: FloatArray) -> None:
+    def freeze(self, values: FloatArray, uncertainty: Uncertainty | None = None) -> None:  # noqa: ARG002
         """Predict with these [phi (10), bias (6)], in the driver's own sign."""
         self._estimator.values = np.array(values, dtype=np.float64)
         self.rows.set_values(self._estimator.values)
