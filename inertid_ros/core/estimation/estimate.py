@@ -236,7 +236,7 @@ def judge_load(
     information = root.T @ root
     feasible = nearest_feasible(values, information)
     states = judge_load_parameters(values, covariance)
-    if not has_error(findings):
+    if not has_error(findings) and all(finding.code != CONTRADICTION for finding in findings):
         excess = values - feasible
         is_known = ParameterState.KNOWN in states
         if is_known and float(excess @ information @ excess) >= _IMPOSSIBLE:
