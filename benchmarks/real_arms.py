@@ -10,6 +10,8 @@ import numpy as np
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.estimation.estimate import LinksEstimate
+from inertid_ros.core.estimation.full_set import find_predictor
+from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.records import FloatArray, JointBlock, Output, join_outputs
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import EffortUnit
@@ -89,13 +91,14 @@ def run_arm(arm: RealArm) -> RealOutcome:
     chain = Chain(robot, Settings(links=links), Target.LINKS)
     for name in arm.fitted:
         block = read_joints(name)
-        _feed(chain, block.take(slice(0, int(arm.share * len(block.stamps)))))
+        feed(chain, block.take(slice(0, int(arm.share * len(block.stamps)))))
     estimate = chain.estimate()
     assert isinstance(estimate, LinksEstimate)
     block = read_joints(arm.tested)
     start = int(arm.share * len(block.stamps)) if arm.share < 1.0 else 0
     block = block.take(slice(start, len(block.stamps)))
-    found, given = (_test(robot, links, block, values) for values in (estimate.values, estimate.model.prior))
+    chosen = find_predictor(estimate).values
+    found, given = (predict(robot, links, block, values) for values in (chosen, estimate.model.prior))
     return RealOutcome(
         relate(found.rows.measured, found.rows.predicted),
         relate(found.measured, found.predicted),
@@ -108,14 +111,18 @@ def relate(measured: FloatArray, predicted: FloatArray) -> float:
     return float(np.linalg.norm(measured - predicted) / np.linalg.norm(measured))
 
 
-def _test(robot: Robot, links: LinksSettings, block: JointBlock, values: FloatArray) -> Output:
+def predict(
+    robot: Robot, links: LinksSettings, block: JointBlock, values: FloatArray, uncertainty: Uncertainty | None = None
+) -> Output:
+    """Predictions of joint states with frozen values."""
     chain = Chain(robot, Settings(links=links), Target.LINKS)
     chain.push(block.take(slice(0, 1)))
-    chain.freeze(values)
-    return _feed(chain, block.take(slice(1, len(block.stamps))))
+    chain.freeze(values, uncertainty)
+    return feed(chain, block.take(slice(1, len(block.stamps))))
 
 
-def _feed(chain: Chain, block: JointBlock) -> Output:
+def feed(chain: Chain, block: JointBlock) -> Output:
+    """What comes out of a chain that is fed with joint states."""
     outputs = []
     for start in range(0, len(block.stamps), _BLOCK):
         chain.push(block.take(slice(start, start + _BLOCK)))

@@ -22,16 +22,16 @@ from inertid_ros.cli.command import FAILED, OK, complain, finish, make_plan, rea
 from inertid_ros.cli.console import ProgressBar, make_console, print_all
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.settings.choices import LoadSource
+from inertid_ros.core.verdict import describe_issue
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.parameters import write_static_file
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 from inertid_ros.replay.replay import weigh as weigh_bags
-from inertid_ros.replay.trace import LoadTrace
+from inertid_ros.replay.trace import LoadTrace, unite_health
 from inertid_ros.text.numbers import (
     INTERVAL,
     PARAMETER_UNITS,
     count_states,
-    format_count,
     format_estimate,
     format_nuisances,
     format_number,
@@ -77,10 +77,13 @@ def _print_outcome(outcome: Outcome, output: Path) -> None:
         _print_load(console, outcome.document, outcome.recordings[-1].traces.load)
     if outcome.document["links"] is not None:
         _print_links(console, outcome.document["links"])
-    for item in {item.code: item for part in outcome.recordings for item in part.traces.health}.values():
-        if item.level != "info":
-            detail = f"{item.detail}; {format_count(item.count)}" if item.detail else format_count(item.count)
-            console.print(f"{item.level}: {item.source}: {item.message} ({detail}); {item.remedy}")
+    for reason in dict.fromkeys(reason for verdict in outcome.verdicts.values() for reason in verdict.reasons):
+        console.print(f"{reason.level}: {reason.message}")
+    for item in unite_health(part.traces.health for part in outcome.recordings):
+        if item.code == "gap":
+            console.print(f"note: {item.source}: {describe_issue(item)}")
+    for name, verdict in outcome.verdicts.items():
+        console.print(f"verdict on the {name}: {verdict.headline}")
     console.print(f"written to {output}")
 
 
@@ -95,7 +98,6 @@ def _print_load(console: Console, document: dict[str, Any], last: LoadTrace | No
     if sensor is not None:
         for name, text in format_nuisances(sensor).items():
             console.print(f"{name}: {text}")
-    _print_findings(console, load)
     relative = document["residual"]["relative_rms"]
     console.print(f"residual: {100.0 * relative:.2f} % of the rms of the wrench")
 
@@ -105,14 +107,8 @@ def _print_links(console: Console, links: dict[str, Any]) -> None:
     for name, entry in links["fit"]["channels"].items():
         urdf = links["urdf_residual"]["channels"][name]["relative_rms"]
         console.print(f"  {name}: {100.0 * entry['relative_rms']:.2f} % left (URDF {100.0 * urdf:.1f} %)")
-    _print_findings(console, links)
     fit, urdf = links["fit"]["relative_rms"], links["urdf_residual"]["relative_rms"]
     console.print(f"fit: {100.0 * fit:.2f} % of the rms is left, {100.0 * urdf:.1f} % by the URDF alone")
-
-
-def _print_findings(console: Console, estimate: dict[str, Any]) -> None:
-    for finding in estimate["findings"]:
-        console.print(f"{finding['level']}: {finding['message']}")
 
 
 def _print_weighing(content: dict[str, Any]) -> None:
@@ -124,7 +120,7 @@ def _print_weighing(content: dict[str, Any]) -> None:
     if content["com"] is not None:
         centre = ", ".join(format_number(1e3 * value, ".1f") for value in content["com"])
         lines.append(f"centre of mass: ({centre}) mm")
-    print_all(table, *lines)
+    print_all(table, *lines, f"verdict: {content['verdict']['headline']}")
 
 
 def validate(options: argparse.Namespace) -> int:
@@ -140,6 +136,8 @@ def validate(options: argparse.Namespace) -> int:
 
 def _print_validation(content: dict[str, Any]) -> None:
     load, links = content["load"], content["links"]
+    for warning in content["warnings"]:
+        print(f"warning: {warning}")
     if load is not None:
         relative = {
             "": "relative rms, bias refitted",
@@ -154,6 +152,8 @@ def _print_validation(content: dict[str, Any]) -> None:
         groups = [name for name in ("base_force", "base_torque", "effort", "effort_force") if name in links]
         relative = {"": "relative rms", "raw": "not filtered", "urdf": "URDF"}
         _print_residuals(links, relative, groups if len(groups) > 1 else [])
+        share = 100.0 * links["within_2_sigma"]
+        print(f"Within 2 of the standard deviations that the estimate states: {share:.0f} % (95 % if these are right).")
         print("Nothing is fitted. Both sides are filtered as in the estimator; not filtered: the samples as measured.")
 
 

@@ -16,7 +16,7 @@ from inertid_ros.core.diagnosis import Health, HealthItem
 from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
-from inertid_ros.core.estimation.reweighted import ReweightedEstimator
+from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty
 from inertid_ros.core.input.inputs import choose_joints
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import Event, FloatArray, IntArray, JointBlock, Name, Output, WrenchBlock, join_outputs
@@ -177,11 +177,11 @@ class Chain:
         """What gives the same in any thread, while the chain goes on: a copy of what is known now, not judged yet."""
         return None if self._task is None else self._task.prepare_estimate(self._stamps.item(-1), self._paused)
 
-    def freeze(self, values: FloatArray) -> None:
+    def freeze(self, values: FloatArray, uncertainty: Uncertainty | None = None) -> None:
         """Predict with these unknowns (U,) and learn nothing from now on; the arm must be known."""
         assert self._task is not None
         self._paused = True
-        self._task.freeze(values)
+        self._task.freeze(values, uncertainty)
 
     def pause(self, paused: bool) -> None:
         """Stop or resume learning; predictions go on."""

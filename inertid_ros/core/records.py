@@ -118,12 +118,14 @@ class RowOutput(NamedTuple):
         stamps: (M,) nanoseconds.
         measured, predicted: (M, K), the latter with what was known before the row was used.
         usable: (M, K).
+        deviation: (M, K) standard deviations of what is predicted: parameters, friction, and what the model lacks.
     """
 
     stamps: IntArray
     measured: FloatArray
     predicted: FloatArray
     usable: BoolArray
+    deviation: FloatArray
 
 
 class Output(NamedTuple):
@@ -136,6 +138,7 @@ class Output(NamedTuple):
         usable: (N, K) whether it was measured at all and is to be believed.
         rows: the rows taken from these samples.
         events: what happened to the load.
+        deviation: (K,) standard deviations of what is predicted, at the newest row; None for a wrist sensor.
     """
 
     stamps: IntArray
@@ -144,6 +147,7 @@ class Output(NamedTuple):
     usable: BoolArray
     rows: RowOutput
     events: tuple[Event, ...] = ()
+    deviation: FloatArray | None = None
 
     @property
     def residual(self) -> FloatArray:
@@ -157,4 +161,5 @@ def join_outputs(parts: Sequence[Output]) -> Output:
         np.concatenate(pieces) for pieces in zip(*(part[:4] for part in parts), strict=True)
     )
     rows = RowOutput(*(np.concatenate(pieces) for pieces in zip(*(part.rows for part in parts), strict=True)))
-    return Output(stamps, measured, predicted, usable, rows, tuple(event for part in parts for event in part.events))
+    events = tuple(event for part in parts for event in part.events)
+    return Output(stamps, measured, predicted, usable, rows, events, parts[-1].deviation)

@@ -43,9 +43,11 @@ class SavedLinks:
         names: the parameter that stands for each of U base parameters.
         combinations: (U,) the same, written out.
         values, covariance, repeatability, states: of the base parameters.
-        predictor: (U,) base parameters that predict best.
+        fitted: (U,) base parameters that explain their own recording best.
+        predictor, predictor_covariance: (U,), (U, U) base parameters that predict others best.
         urdf: (U,) what the URDF says of them.
         fit, urdf_fit: for each channel what the estimate and what the URDF alone leave of it, relative to its rms.
+        residuals: for each channel the rms of what the estimate leaves of it [Nm, N].
     """
 
     where: str
@@ -58,11 +60,14 @@ class SavedLinks:
     values: FloatArray
     covariance: FloatArray
     repeatability: FloatArray
+    fitted: FloatArray
     predictor: FloatArray
+    predictor_covariance: FloatArray
     states: tuple[ParameterState, ...]
     urdf: FloatArray | None
     fit: dict[str, float]
     urdf_fit: dict[str, float]
+    residuals: dict[str, float]
 
     def make_model(self, robot: Robot, settings: Settings) -> LinkModel:
         """Set up the arm again, for the same URDF, whose masses do not matter, and the same settings.
@@ -174,7 +179,7 @@ def read_arm(path: Path) -> IdentifiedArm:
     The load is what the same arm reads more than before, so what is systematically wrong with it drops out.
     """
     links = read_estimate(path).need_links()
-    return IdentifiedArm(links.joint_names, links.names, links.predictor, links.repeatability)
+    return IdentifiedArm(links.joint_names, links.names, links.fitted, links.repeatability)
 
 
 def _read_load(load: Section, tool: Tool | None) -> LoadEstimate:
@@ -188,6 +193,7 @@ def _read_load(load: Section, tool: Tool | None) -> LoadEstimate:
             noise_density=load.numbers("noise_density", (6,)),
             noise_calibrated=bool(load.value("noise_calibrated", object)),
             variance_inflation=load.number("misfit"),
+            contact_share=load.number("contact_share") if "contact_share" in load.content else 0.0,
             **_read_nuisances(load),
         )
     covariance = load.covariance("covariance", 10)
@@ -230,7 +236,7 @@ def _read_tool(tool: Section) -> Tool:
 def _read_links(links: Section) -> SavedLinks:
     base, parameters, joints = (links.section(name) for name in ("base_parameters", "parameters", "joints"))
     names = _read_names(base, "names")
-    count, is_new = len(names), "predictor" in base.content
+    count, is_new = len(names), "fitted" in base.content
     return SavedLinks(
         where=links.where,
         source=links.value("source", str),
@@ -242,11 +248,14 @@ def _read_links(links: Section) -> SavedLinks:
         values=base.numbers("values", (count,)),
         covariance=base.covariance("covariance", count),
         repeatability=base.covariance("repeatability_covariance" if is_new else "covariance", count),
+        fitted=base.numbers("fitted" if is_new else "values", (count,)),
         predictor=base.numbers("predictor" if is_new else "values", (count,)),
+        predictor_covariance=base.covariance("predictor_covariance" if is_new else "covariance", count),
         states=_read_states(base, count),
         urdf=base.numbers("urdf", (count,)) if "urdf" in base.content else None,
-        fit=_read_ratios(links, "fit"),
-        urdf_fit=_read_ratios(links, "urdf_residual"),
+        fit=_read_by_channel(links, "fit", "relative_rms"),
+        urdf_fit=_read_by_channel(links, "urdf_residual", "relative_rms"),
+        residuals=_read_by_channel(links, "fit", "rms"),
     )
 
 
@@ -259,12 +268,13 @@ def _read_numbers(section: Section, name: str) -> dict[str, float]:
     return dict(zip(names, section.named_numbers(name, names).tolist(), strict=True))
 
 
-def _read_ratios(links: Section, name: str) -> dict[str, float]:
-    """The relative rms of each channel, if the file has it."""
+def _read_by_channel(links: Section, name: str, entry: str) -> dict[str, float]:
+    """An entry of each channel, where the file has it."""
     if links.content.get(name) is None:
         return {}
     channels = links.section(name).section("channels")
-    return {channel: channels.section(channel).number("relative_rms") for channel in channels.content}
+    found = {channel: channels.section(channel) for channel in channels.content}
+    return {channel: section.number(entry) for channel, section in found.items() if entry in section.content}
 
 
 def _read_states(section: Section, count: int) -> tuple[ParameterState, ...]:

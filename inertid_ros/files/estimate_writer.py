@@ -11,17 +11,17 @@ import numpy as np
 
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.estimate import Estimate, Fit, LinksEstimate, LoadEstimate, WristSensor
-from inertid_ros.core.estimation.full_set import complete_by_ridge
+from inertid_ros.core.estimation.full_set import complete_by_ridge, find_predictor
 from inertid_ros.core.records import FloatArray, Name
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.settings.settings import Settings
+from inertid_ros.core.verdict import Verdict, judge
 from inertid_ros.files.document import write_json, write_yaml
 from inertid_ros.files.estimate import FORMAT, VERSION
 from inertid_ros.files.parameters import list_settings
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.files.vendor_snippets import find_missing, make_snippets
-from inertid_ros.text.numbers import channel_units
 
 DRIVES = ("viscous", "coulomb", "rotor_inertia", "offset")
 """What may be identified of a joint."""
@@ -49,8 +49,8 @@ Before PolyScope 5.10 the call is set_payload, without the inertia. Franka has t
 }
 
 
-def list_load(estimate: LoadEstimate, settings: Settings) -> dict[str, Any]:
-    """All that is known of a load; of a wrist sensor only where there is one."""
+def list_load(estimate: LoadEstimate, settings: Settings, verdict: Verdict) -> dict[str, Any]:
+    """All that is known of a load, and the verdict on it; of a wrist sensor only where there is one."""
     sensor = estimate.sensor
     of_sensor = {} if sensor is None else {"wrench_sign": sensor.sign}
     found = {
@@ -73,11 +73,12 @@ def list_load(estimate: LoadEstimate, settings: Settings) -> dict[str, Any]:
             "bias": sensor.bias,
             "bias_covariance": sensor.bias_covariance,
             "misfit": sensor.variance_inflation,
+            "contact_share": sensor.contact_share,
             "noise_density": sensor.noise_density,
             "noise_calibrated": sensor.noise_calibrated,
         }
         found |= {} if sensor.nuisances is None else {"systematic": _list_nuisances(sensor)}
-    return found | _list_state(estimate)
+    return found | _list_state(estimate, verdict)
 
 
 def _list_nuisances(sensor: WristSensor) -> dict[str, Any]:
@@ -96,15 +97,15 @@ def list_tool(tool: Tool) -> dict[str, Any]:
     return {"sensor_frame": tool.sensor_frame, "parameters": tool.phi, "covariance": tool.covariance}
 
 
-def list_links(estimate: LinksEstimate, full: FloatArray, settings: Settings) -> dict[str, Any]:
-    """All that is known of an arm, with the feasible completion (F,) of its standard parameters."""
+def list_links(estimate: LinksEstimate, full: FloatArray, settings: Settings, verdict: Verdict) -> dict[str, Any]:
+    """All that is known of an arm, with the feasible completion (F,) of its standard parameters, and the verdict."""
     model = estimate.model
-    base, offset = model.base, model.unknowns.base_offset
+    base, offset, predictor = model.base, model.unknowns.base_offset, find_predictor(estimate)
     return {
         "source": model.source,
         "method": settings.links.method,
         "effort_unit": settings.links.effort_unit or None,
-        "units": dict(zip(model.channels, channel_units(model), strict=True)),
+        "units": dict(zip(model.channels, model.units, strict=True)),
         "joint_names": model.arm.joint_names,
         "link_names": model.arm.link_names,
         "parameters": name_links(model, full),
@@ -120,10 +121,12 @@ def list_links(estimate: LinksEstimate, full: FloatArray, settings: Settings) ->
             "urdf": model.prior,
             "covariance": estimate.covariance,
             "repeatability_covariance": estimate.repeatability,
-            "predictor": estimate.predictor,
+            "fitted": estimate.fitted,
+            "predictor": predictor.values,
+            "predictor_covariance": predictor.covariance,
         },
         "fit": None if estimate.fit is None else list_fit(estimate.fit),
-        **_list_state(estimate),
+        **_list_state(estimate, verdict),
     }
 
 
@@ -166,7 +169,7 @@ def list_live(
     """The document of a node: a load less its tool, or a tool alone, or what `list_links` lists."""
     tool = tool if load is None else load.tool
     return {
-        "load": None if load is None else list_load(load, settings) | _hide_unknown(load),
+        "load": None if load is None else list_load(load, settings, judge(load)) | _hide_unknown(load),
         "tool": None if tool is None else list_tool(tool),
         "links": links,
         **({} if load is None else {"paste": make_snippets(load.feasible, load.states, _is_carried(load), load.tool)}),
@@ -202,8 +205,9 @@ def _hide_unknown(load: LoadEstimate) -> dict[str, None]:
     return {name: None for name in names if needs.get(name.split("_")[0], "inertia") in missing}
 
 
-def _list_state(estimate: Estimate) -> dict[str, Any]:
+def _list_state(estimate: Estimate, verdict: Verdict) -> dict[str, Any]:
     return {
+        "verdict": asdict(verdict),
         "mode": estimate.mode,
         "rows": estimate.rows,
         "last_stamp": estimate.stamp,

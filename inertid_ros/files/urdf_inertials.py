@@ -16,6 +16,7 @@ import pinocchio as pin
 
 from inertid_ros.core.errors import NotIdentifiedError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rigid_body.feasible_links import is_at_bound
 from inertid_ros.core.rigid_body.inertial import change_frame, compose, decompose, is_feasible, to_pinocchio
 from inertid_ros.core.robot.robot import ArmModel, Robot, parse_urdf
 from inertid_ros.files.urdf import UrdfText, make_tag
@@ -23,6 +24,9 @@ from inertid_ros.files.urdf import UrdfText, make_tag
 TOLERANCE = 1e-9
 """Largest difference between the torques of the estimate and of the URDF, as a part of the joint's largest one."""
 
+_SHORTEST = 0.3
+"""Reach [m] that a link is taken to have at least, half the length of usual ones: last links carry no joint, and often
+a gripper that is not in the URDF."""
 _GRAVITY = np.array([0.0, 0.0, -9.81])
 _STATES = 50
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -99,6 +103,7 @@ def export_urdf(text: str, bodies: Mapping[str, FloatArray], joints: Drives) -> 
     for index, link in enumerate(arm.link_names):
         if not is_feasible(bodies[link]):
             raise NotIdentifiedError(f"the identified link '{link}' is not physically consistent: it cannot be written")
+        notes += _doubt(arm, index, bodies[link])
         others = [name for name in _list_fixed(arm, index) if name != link and np.any(inertials.get(name, 0.0))]
         folded = arm.parameters[10 * index : 10 * index + 10] - inertials.get(link, np.zeros(10))
         share = _find_share(bodies[link], folded) if others else 0.0
@@ -120,6 +125,27 @@ def export_urdf(text: str, bodies: Mapping[str, FloatArray], joints: Drives) -> 
     result = urdf.finish()
     _check(result, arm, bodies, joints)
     return ExportedUrdf(result, tuple(notes))
+
+
+def _doubt(arm: ArmModel, index: int, body: FloatArray) -> list[str]:
+    """What is at a bound of a link's body (10,), and is not to be relied on."""
+    link, (_, com, _) = arm.link_names[index], decompose(body)
+    notes = []
+    if is_at_bound(body):
+        notes.append(
+            f"{link} is at the bound of what is physically consistent: the data ask for a thinner one, so its inertia "
+            "is not to be relied on"
+        )
+    places = zip(list(arm.model.parents)[1:], list(arm.model.jointPlacements)[1:], strict=True)
+    lengths = [float(np.linalg.norm(place.translation)) for parent, place in places if parent == index + 1]
+    usual = arm.parameters[10 * index : 10 * index + 10]
+    reach = max([2.0 * float(np.linalg.norm(usual[1:4])) / max(float(usual[0]), 1e-3), _SHORTEST, *lengths])
+    if float(np.linalg.norm(com)) > reach:
+        notes.append(
+            f"{link} has its centre of mass {np.linalg.norm(com):.2f} m from its joint, further than it reaches "
+            f"({reach:.2f} m): move this joint and those after it more"
+        )
+    return notes
 
 
 def _read_inertials(text: str) -> dict[str, FloatArray]:

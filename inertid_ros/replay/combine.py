@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from inertid_ros.bags.bag import Topics
+from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.errors import RecordingError
 from inertid_ros.core.estimation.estimate import (
     Fit,
@@ -21,11 +22,12 @@ from inertid_ros.core.estimation.estimate import (
     combine_loads,
 )
 from inertid_ros.core.estimation.full_set import complete_links
-from inertid_ros.core.estimation.reweighted import WeightedSolution
+from inertid_ros.core.estimation.reweighted import ReweightedEstimator, WeightedSolution
+from inertid_ros.core.verdict import Verdict, judge
 from inertid_ros.files.estimate_writer import list_fit, list_links, list_load, list_tool
 from inertid_ros.files.parameters import list_settings
 from inertid_ros.replay.residuals import Prediction, ResidualStatistics, list_residual
-from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces
+from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces, list_notes
 
 
 class Recorded(NamedTuple):
@@ -45,27 +47,42 @@ class Sum(NamedTuple):
 
     Attributes:
         load, links: of each, None if no recording has information on it.
-        trouble: where recordings contradict each other or do not belong together, a line each.
+        verdicts: on each, by name.
     """
 
     load: LoadEstimate | None
     links: LinkTrace | None
-    trouble: tuple[str, ...]
+    verdicts: dict[str, Verdict]
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """For which a command fails, a line each."""
+        return tuple(dict.fromkeys(line for verdict in self.verdicts.values() for line in verdict.failures))
 
 
-def combine(recordings: Sequence[Recorded]) -> Sum:
-    """Add up the information of recordings on load and links."""
+def combine(recordings: Sequence[Recorded], trouble: Sequence[str] = ()) -> Sum:
+    """Add up the information of recordings on load and links; `trouble` is what went wrong besides."""
     loads = [item.traces.load.estimate for item in recordings if item.traces.load is not None]
     arms = [item.traces.links for item in recordings if item.traces.links is not None]
     load = combine_loads(loads) if loads else None
-    findings = () if load is None else load.findings
-    trouble = [finding.message for finding in findings if finding.code == "recordings_contradict"]
     links = arms[-1] if arms else None
+    others = list_notes(trouble)
     try:
         links = _combine_arms(arms) if arms else None
     except RecordingError as error:
-        trouble.append(str(error))
-    return Sum(load, links, tuple(trouble))
+        others += list_notes([str(error)])
+    verdicts: dict[str, Verdict] = {}
+    if load is not None:
+        parts = [item.traces.load for item in recordings if item.traces.load is not None]
+        verdicts["load"] = judge(load, [*others, *_list_reasons(parts)])
+    if links is not None:
+        verdicts["links"] = judge(links.estimate, [*others, *_list_reasons([*arms, links])])
+    return Sum(load, links, verdicts)
+
+
+def _list_reasons(traces: Sequence[LoadTrace | LinkTrace]) -> list[Finding]:
+    """Why parts of a sum cannot be trusted; what is not known from one of them may be from all."""
+    return [reason for trace in traces for reason in trace.verdict.reasons if reason.level != "info"]
 
 
 def _combine_arms(traces: Sequence[LinkTrace]) -> LinkTrace:
@@ -88,7 +105,7 @@ def _combine_arms(traces: Sequence[LinkTrace]) -> LinkTrace:
         estimator.add(other.estimator)
     solution = estimator.solve()
     joint = estimator.solve_jointly(solution)
-    fit = _combine_fits([trace.estimate for trace in traces], solution)
+    fit = _combine_fits([trace.estimate for trace in traces], estimator, solution)
     summed = Solution(
         stamp=last.estimate.stamp,
         mode=last.estimate.mode,
@@ -97,7 +114,8 @@ def _combine_arms(traces: Sequence[LinkTrace]) -> LinkTrace:
         rows=int(fit.rows.max(initial=0)),
         fit=fit,
         repeatability=joint.repeatability,
-        predictor=solution.values,
+        fitted=solution.values,
+        fitted_covariance=solution.covariance(),
     )
     estimate = combine_links([trace.estimate for trace in traces], summed)
     return dataclasses.replace(
@@ -110,15 +128,18 @@ def _combine_arms(traces: Sequence[LinkTrace]) -> LinkTrace:
     )
 
 
-def _combine_fits(estimates: Sequence[LinksEstimate], solution: WeightedSolution) -> Fit:
+def _combine_fits(
+    estimates: Sequence[LinksEstimate], estimator: ReweightedEstimator, solution: WeightedSolution
+) -> Fit:
     """How well the sum explains the channels.
 
     Rows of the energy balance are not those of a channel: what is left of each channel is then what the recordings'
     own estimates leave.
     """
-    channels = estimates[0].model.channels
+    channels, units = estimates[0].model.channels, estimates[0].model.units
     if len(solution.rows) == len(channels):
-        return Fit(channels, solution.rows, solution.residual_rms, solution.measured_rms)
+        by_urdf = estimator.find_rms(estimates[0].model.prior)
+        return Fit(channels, units, solution.rows, solution.residual_rms, solution.measured_rms, by_urdf)
     fits = [estimate.fit for estimate in estimates if estimate.fit is not None]
     rows = np.array([fit.rows for fit in fits])
     weights = rows / np.maximum(rows.sum(axis=0), 1)
@@ -126,20 +147,20 @@ def _combine_fits(estimates: Sequence[LinksEstimate], solution: WeightedSolution
         np.sqrt((weights * np.square(values)).sum(axis=0))
         for values in ([fit.residual_rms for fit in fits], [fit.measured_rms for fit in fits])
     )
-    return Fit(channels, rows.sum(axis=0), residual, measured)
+    return Fit(channels, units, rows.sum(axis=0), residual, measured)
 
 
-def make_document(found: Sum, recordings: Sequence[Recorded], notes: Sequence[str], topics: Topics) -> dict[str, Any]:
+def make_document(found: Sum, recordings: Sequence[Recorded], topics: Topics) -> dict[str, Any]:
     """Put the document together."""
     last = recordings[-1].traces.either
     load = found.load
     return {
-        "load": None if load is None else list_load(load, last.settings),
+        "load": None if load is None else list_load(load, last.settings, found.verdicts["load"]),
         "tool": None if load is None or load.tool is None else list_tool(load.tool),
         "residual": _list_residual([item.traces.load for item in recordings if item.traces.load is not None]),
-        "links": None if found.links is None else _list_links(found.links),
+        "links": None if found.links is None else _list_links(found.links, found.verdicts["links"]),
         "health": _add_counts(recordings),
-        "notes": list(notes),
+        "notes": list(found.failures),
         "recordings": [_list_recording(item) for item in recordings],
         "settings": list_settings(last.settings),
         "topics": asdict(topics),
@@ -155,9 +176,9 @@ def _list_residual(loads: Sequence[LoadTrace]) -> dict[str, Any] | None:
     return list_residual(ResidualStatistics.combine([trace.online.samples for trace in loads]), loads[-1].groups)
 
 
-def _list_links(trace: LinkTrace) -> dict[str, Any]:
+def _list_links(trace: LinkTrace, verdict: Verdict) -> dict[str, Any]:
     return {
-        **list_links(trace.estimate, trace.parameters, trace.settings),
+        **list_links(trace.estimate, trace.parameters, trace.settings, verdict),
         "fit": _list_fit(trace),
         "residual": _list_prediction(trace.online, trace),
         "urdf_residual": _list_prediction(trace.urdf, trace),

@@ -14,6 +14,7 @@ from inertid_ros.bags.bag import BLOCK, TYPES, Topics, get_message_types
 from inertid_ros.bags.blocks import Block, Column
 from inertid_ros.core.chain import Target
 from inertid_ros.core.diagnosis import HealthItem
+from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.input.joint_stream import MAX_GAP
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.settings.choices import LoadSource
@@ -37,6 +38,7 @@ class Plan:
         settings_sha256: of the parameter file; empty if there is none.
         frozen: what to predict with instead of learning: [phi (10), bias (6)] of a load in the driver's sign, and (U,)
             base parameters of an arm, for which links.joints must name the joints.
+        uncertainty: of that arm, where it is known.
         block_size: about how many messages are carried through the chain at once.
         start, end: which part of each bag is replayed [s since its first message].
     """
@@ -46,6 +48,7 @@ class Plan:
     description: str = ""
     settings_sha256: str = ""
     frozen: Mapping[Target, FloatArray] = field(default_factory=dict)
+    uncertainty: Uncertainty | None = None
     start: float = 0.0
     end: float = math.inf
     block_size: int = BLOCK

@@ -15,6 +15,7 @@ from inertid_ros.bags.bag import Bag
 from inertid_ros.bags.mcap_writer import McapWriter, Sink
 from inertid_ros.core.errors import FileAccessError, InertidError, RecordingError
 from inertid_ros.core.input.timestamps import CONTINUITY
+from inertid_ros.core.verdict import Verdict
 from inertid_ros.files.document import make_directory
 from inertid_ros.files.estimate_writer import write_estimate
 from inertid_ros.replay.combine import Recorded, combine, make_document
@@ -45,11 +46,13 @@ class Outcome:
     Attributes:
         recordings: those that could be used.
         document: what estimate.json holds.
+        verdicts: on load and links.
         trouble: what went wrong, a line each; empty if nothing did.
     """
 
     recordings: tuple[Recorded, ...]
     document: dict[str, Any]
+    verdicts: dict[str, Verdict]
     trouble: tuple[str, ...]
 
 
@@ -94,12 +97,10 @@ def replay_recordings(
     errors = [result for result in results if isinstance(result, InertidError)]
     if not used:
         raise errors[0]
-    found = combine(used)
-    trouble = [note for recorded in used for note in recorded.traces.either.notes]
-    trouble += [f"left out: {error}" for error in errors] + list(found.trouble)
-    document = make_document(found, used, trouble, plan.topics)
-    trouble += _attempt_to_write(lambda: write_estimate(output / "estimate.json", document))
-    return Outcome(tuple(used), document, tuple(trouble))
+    found = combine(used, [f"left out: {error}" for error in errors])
+    document = make_document(found, used, plan.topics)
+    failures = _attempt_to_write(lambda: write_estimate(output / "estimate.json", document))
+    return Outcome(tuple(used), document, found.verdicts, (*found.failures, *failures))
 
 
 def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, progress: Progress) -> Recorded:
@@ -130,7 +131,7 @@ def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, 
     failures += _attempt_to_write(lambda: write_report(traces, directory / "report.html"))
     recorded = Recorded(name, traces.without_signals().note(failures))
     if name:
-        document = make_document(combine([recorded]), [recorded], recorded.traces.either.notes, plan.topics)
+        document = make_document(combine([recorded]), [recorded], plan.topics)
         failures = _attempt_to_write(lambda: write_estimate(directory / "estimate.json", document))
         recorded = Recorded(name, recorded.traces.note(failures))
     return recorded

@@ -19,6 +19,7 @@ from inertid_ros.core.records import JointBlock
 from inertid_ros.core.rigid_body.description import describe_body
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.verdict import Verdict, describe_issue
 from inertid_ros.files.provenance import InputFile, Provenance, hash_file, hash_urdf
 from inertid_ros.messages.cdr_layout import LayoutError, learn_wrench_stamped
 from inertid_ros.replay.inputs import Inputs, Plan, Progress, Taker, find_disorder
@@ -114,7 +115,10 @@ class Replay:
 
     def _explain(self, part: TargetReplay) -> str:
         """Why nothing could be used."""
-        reasons = [f"{item.source}: {item.message} ({item.detail}): {item.remedy}" for item in part.chain.health]
+        health, no_joints = part.chain.health, self._find_missing()
+        if no_joints or any(item.code == "missing_joints" for item in health):
+            health = tuple(item for item in health if item.code != "no_joint_state")  # for it follows from that
+        reasons = [f"{item.source}: {describe_issue(item)}" for item in health]
         where = "" if self._plan.is_whole else f" between {self._plan.start:g} and {self._plan.end:g} s"
         topics = self._inputs.summarise()
         empty = [f"{topic.topic} has no message{where}" for topic in topics if topic.count == 0]
@@ -122,13 +126,17 @@ class Replay:
 
     def _check_robot(self) -> None:
         """Doubt a robot description that lacks at least half of the joints that were recorded."""
-        missing = self._seen_joints - self._robot_joints
-        is_renamed = any(item.code == "renamed_joints" for part in self._parts for item in part.chain.health)
-        if 2 * len(missing) >= len(self._seen_joints) > 0 and not is_renamed:
+        if missing := self._find_missing():
             self.trouble.append(
                 f"joints {', '.join(sorted(missing))} are recorded but not in the robot description: "
                 "make sure that it is the URDF of this robot (--urdf)"
             )
+
+    def _find_missing(self) -> set[str]:
+        """Joints that were recorded and are not in the robot description, if those are at least half of them."""
+        missing = self._seen_joints - self._robot_joints
+        is_renamed = any(item.code == "renamed_joints" for part in self._parts for item in part.chain.health)
+        return missing if 2 * len(missing) >= len(self._seen_joints) > 0 and not is_renamed else set()
 
     def _make_origin(self, first_stamp: int, last_stamp: int) -> Provenance:
         return Provenance(
@@ -188,11 +196,11 @@ class Weighing:
 
     Attributes:
         estimate: the load.
-        notes: what was wrong, a line each.
+        verdict: whether it can be trusted.
     """
 
     estimate: LoadEstimate
-    notes: tuple[str, ...]
+    verdict: Verdict
 
     def list_all(self) -> dict[str, Any]:
         """All numbers, for JSON."""
@@ -214,7 +222,8 @@ class Weighing:
             "feasible": dict(zip(PARAMETER_NAMES, estimate.feasible.tolist(), strict=True)),
             "residual_rms": dict(zip(fit.channels, fit.residual_rms.tolist(), strict=True)),
             "rows": estimate.rows,
-            "notes": list(self.notes),
+            "verdict": dataclasses.asdict(self.verdict),
+            "notes": list(self.verdict.failures),
         }
 
 
@@ -227,10 +236,8 @@ def weigh(paths: Sequence[Path], plan: Plan, progress: Progress) -> Weighing:
     alone = dataclasses.replace(plan.settings, estimators=["load"])
     traces = replay_bags(paths, dataclasses.replace(plan, settings=alone), lambda: None, progress)
     assert traces.load is not None
-    estimate, notes = traces.load.estimate, list(traces.load.notes)
-    health = [item for item in traces.load.health if item.level == "error"]
+    estimate = traces.load.estimate
     if estimate.rows == 0:
-        reasons = "; ".join(f"{item.message}: {item.remedy}" for item in health)
+        reasons = "; ".join(describe_issue(item) for item in traces.load.health if item.level == "error")
         raise RecordingError(f"no effort in {', '.join(map(str, paths))} could be used: {reasons or 'nothing moves'}")
-    notes += [f"{item.source}: {item.message} ({item.count} times)" for item in health]
-    return Weighing(estimate, tuple(notes))
+    return Weighing(estimate, traces.load.verdict)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
+from inertid_ros.core.equations.unknowns import group_channels
 from inertid_ros.core.estimation.estimate import Fit
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, Output, RowOutput
 
@@ -61,16 +63,24 @@ class Prediction:
     Attributes:
         rows: filtered on both sides, as the fit is judged: the number people quote; none for a wrist sensor.
         samples: as measured.
+        inside: (C,) rows whose residual is within two of the standard deviations that were stated.
     """
 
     rows: ResidualStatistics
     samples: ResidualStatistics
+    inside: IntArray
+
+    @property
+    def share_inside(self) -> float:
+        """Share of the rows that is within two standard deviations; 95 % are, if these are right."""
+        return float(self.inside.sum() / max(int(self.rows.counts.sum()), 1))
 
     @classmethod
     def combine(cls, parts: Sequence[Prediction]) -> Prediction:
         """The same over several recordings."""
         combine = ResidualStatistics.combine
-        return cls(combine([part.rows for part in parts]), combine([part.samples for part in parts]))
+        inside = np.sum([part.inside for part in parts], axis=0)
+        return cls(combine([part.rows for part in parts]), combine([part.samples for part in parts]), inside)
 
 
 class ResidualSums:
@@ -110,17 +120,20 @@ class PredictionSums:
     def __init__(self, channels: int) -> None:
         """Start with nothing."""
         self._rows, self._samples = ResidualSums(channels), ResidualSums(channels)
+        self._inside = np.zeros(channels, dtype=np.int64)
 
     def take(self, output: Output, residual: FloatArray, usable: BoolArray | None) -> None:
         """Take what came out of the chain and its residual (N, C); `usable` (N, C) is None where all of it is."""
         self._samples.take(output.measured, residual, usable)
         rows: RowOutput = output.rows
         if len(rows.stamps):
-            self._rows.take(rows.measured, rows.measured - rows.predicted, rows.usable)
+            left = rows.measured - rows.predicted
+            self._rows.take(rows.measured, left, rows.usable)
+            self._inside += np.count_nonzero(rows.usable & (np.abs(left) < 2.0 * rows.deviation), axis=0)
 
     def finish(self, bias: FloatArray | float = 0.0) -> Prediction:
         """Sum up, with a bias (C,) to take off the readings."""
-        return Prediction(self._rows.finish(), self._samples.finish(bias))
+        return Prediction(self._rows.finish(), self._samples.finish(bias), self._inside.copy())
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +151,10 @@ class Channels:
     @classmethod
     def of(cls, names: Sequence[str], units: Sequence[str]) -> Channels:
         """Group channels: wrist or base force and moment, torques of joints, forces of prismatic joints."""
-        if tuple(names) == WRENCH.names:
-            return WRENCH
-        groups: dict[str, list[int]] = {}
-        for index, (name, unit) in enumerate(zip(names, units, strict=True)):
-            kinds = ("base_force", "base_torque") if name.startswith("base.") else ("effort_force", "effort")
-            groups.setdefault(kinds[unit == "Nm"], []).append(index)
-        return cls(tuple(names), groups)
+        return WRENCH if tuple(names) == WRENCH_NAMES else cls(tuple(names), group_channels(names, units))
 
 
-WRENCH = Channels(("fx", "fy", "fz", "nx", "ny", "nz"), {"force": (0, 1, 2), "torque": (3, 4, 5)})
+WRENCH = Channels(WRENCH_NAMES, group_channels(WRENCH_NAMES, WRENCH_UNITS))
 """Of a sensor at the wrist."""
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from inertid_ros.bags.mcap_writer import Sink, Stream
 from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.equations.equation import WRENCH_UNITS
 from inertid_ros.core.errors import FileAccessError, InertidError, SettingError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
@@ -22,17 +23,14 @@ from inertid_ros.files.provenance import Provenance
 from inertid_ros.replay.inputs import Plan, TopicStatistics
 from inertid_ros.replay.recorder import MOMENTS, SPACINGS, MomentKeeper, Recorder
 from inertid_ros.replay.trace import LinkTrace, LoadTrace
-from inertid_ros.text.numbers import channel_units
 
 _TOPICS = {
     "wrench": ("/inertid/load/wrench_predicted", "/inertid/load/wrench_residual"),
-    "effort": ("/inertid/load/effort_predicted", "/inertid/load/effort_residual"),
-    "links": ("/inertid/links/effort_predicted", "/inertid/links/effort_residual"),
+    "effort": tuple(f"/inertid/load/effort_{what}" for what in ("predicted", "residual", "deviation")),
+    "links": tuple(f"/inertid/links/effort_{what}" for what in ("predicted", "residual", "deviation")),
     "base": ("/inertid/base/wrench_predicted", "/inertid/base/wrench_residual"),
 }
 """The same as those of the node."""
-WRENCH_UNITS = ("N",) * 3 + ("Nm",) * 3
-"""Of the channels of a wrist sensor."""
 
 
 class TargetReplay:
@@ -78,13 +76,14 @@ class TargetReplay:
             self._joint_names = robot.path_to(self._frame).joint_names
             self._use_tool(settings.load.tool_file)
         if self._frozen is not None:
-            self.chain.freeze(self._frozen)
+            self.chain.freeze(self._frozen, plan.uncertainty if target is Target.LINKS else None)
         self._robot_joints = robot.joint_names
         self._reached: dict[str, FloatArray] = {}
         self._recorder: Recorder | None = None
         self._moments = MomentKeeper(SPACINGS[target], MOMENTS, duration)
         self._sink: Sink | None = None
-        self._streams: list[tuple[Stream, slice]] = []
+        self._streams: list[tuple[Stream, slice, int]] = []
+        self._deviation: FloatArray | None = None
 
     def _use_tool(self, file: str) -> None:
         if not file:
@@ -176,26 +175,37 @@ class TargetReplay:
             return
         try:
             if model is None:
-                self._streams.append((sink.add_wrenches(_TOPICS["wrench"], self._frame), slice(6)))
+                self._streams.append((sink.add_wrenches(_TOPICS["wrench"], self._frame), slice(6), 2))
                 return
             of_base = slice(sum(name.startswith("base.") for name in self.chain.channels))
             if of_base.stop and self.target is Target.LINKS:
-                self._streams.append((sink.add_wrenches(_TOPICS["base"], self._frame), of_base))
+                self._streams.append((sink.add_wrenches(_TOPICS["base"], self._frame), of_base, 2))
             if len(self.chain.channels) > of_base.stop:
                 topics = _TOPICS["links" if self.target is Target.LINKS else "effort"]
-                self._streams.append((sink.add_efforts(topics, model.arm.joint_names), slice(of_base.stop, None)))
+                stream = sink.add_efforts(topics, model.arm.joint_names)
+                self._streams.append((stream, slice(of_base.stop, None), len(topics)))
         except FileAccessError as error:
             self._give_up(error)
 
     def _write(self, output: Output) -> None:
-        """Write predicted and residual; what was not measured has no residual."""
+        """Write predicted, residual and, of efforts, deviation; what was not measured has no residual."""
         residual = output.residual if output.usable.all() else np.where(output.usable, output.residual, np.nan)
-        for stream, part in self._streams:
+        numbers = [output.predicted, residual]
+        if self.chain.model is not None:
+            numbers.append(self._hold_deviation(output))
+        for stream, part, topics in self._streams:
             try:
-                stream.write(output.stamps, (output.predicted[:, part], residual[:, part]))
+                stream.write(output.stamps, [one[:, part] for one in numbers[:topics]])
             except FileAccessError as error:  # noqa: PERF203 - two at most
                 self._give_up(error)
                 return
+
+    def _hold_deviation(self, output: Output) -> FloatArray:
+        """Standard deviations (N, K) of predictions: those of the row before each sample; NaN before the first."""
+        before = np.full(output.predicted.shape[1], np.nan) if self._deviation is None else self._deviation
+        table = np.concatenate((before[None], output.rows.deviation))
+        self._deviation = table[-1]
+        return np.asarray(table[np.searchsorted(output.rows.stamps, output.stamps, side="right")])
 
     def _give_up(self, error: FileAccessError) -> None:
         self.trouble.append(f"predictions are incomplete: {error}")
@@ -228,7 +238,7 @@ class TargetReplay:
             "settings": self._settings,
             "origin": origin,
             "channels": chain.channels,
-            "units": WRENCH_UNITS if model is None else channel_units(model),
+            "units": WRENCH_UNITS if model is None else model.units,
             "joint_names": joints,
             "excitation": np.array([np.ptp(self._reached.get(name, np.zeros(2))) for name in joints]),
             "estimate": estimate,
@@ -246,8 +256,6 @@ class TargetReplay:
         return estimate.sensor.bias if self._frozen is None else self._frozen[len(estimate.values) :]
 
     def list_trouble(self) -> list[str]:
-        """What went wrong, with what is wrong by now."""
-        findings = () if self._last is None else self._last.findings
-        found = [finding.message for finding in findings if finding.level == "error"]
+        """What went wrong on the way."""
         more = 0 if self._recorder is None else self._recorder.events_left_out
-        return [*self.trouble, *found, *([f"{more} more events are not listed"] if more else [])]
+        return [*self.trouble, *([f"{more} more events are not listed"] if more else [])]

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from inertid_ros.core.diagnosis import HealthItem
+from inertid_ros.core.diagnosis import Finding, HealthItem
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, Mode
+from inertid_ros.core.estimation.full_set import judge_completion
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import Settings
+from inertid_ros.core.verdict import LEFT_OUT, Verdict, judge, list_input_reasons
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.replay.inputs import TopicStatistics
 from inertid_ros.replay.residuals import Channels, Prediction
@@ -156,12 +158,22 @@ class Trace:
         """The channels in groups with one unit."""
         return Channels.of(self.channels, self.units)
 
+    @property
+    def trouble(self) -> list[Finding]:
+        """What went wrong with the recording and its input, as reasons of a verdict."""
+        return [*list_notes(self.notes), *list_input_reasons(self.health)]
+
 
 @dataclass(frozen=True, slots=True)
 class LoadTrace(Trace):
     """All that is kept of identifying a load."""
 
     estimate: LoadEstimate
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the load can be trusted."""
+        return judge(self.estimate, self.trouble)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +190,11 @@ class LinkTrace(Trace):
     urdf: Prediction
     parameters: FloatArray
     estimator: ReweightedEstimator
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the arm can be trusted."""
+        return judge(self.estimate, [*self.trouble, *judge_completion(self.estimate, self.parameters)])
 
 
 class Traces(NamedTuple):
@@ -214,6 +231,11 @@ class Traces(NamedTuple):
 
     def _map(self, change: Callable[[Any], Any]) -> Traces:
         return Traces(*(None if trace is None else change(trace) for trace in (self.load, self.links)))
+
+
+def list_notes(notes: Iterable[str]) -> list[Finding]:
+    """What was left out or went wrong on the way, as reasons of a verdict."""
+    return [Finding("warning", LEFT_OUT, note) for note in notes]
 
 
 def unite_health(parts: Iterable[Sequence[HealthItem]]) -> tuple[HealthItem, ...]:

@@ -16,11 +16,14 @@ import numpy as np
 
 from inertid_ros.bags.bag import Bag
 from inertid_ros.core.chain import Target
+from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.errors import FileFormatError, InertidError
+from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
+from inertid_ros.core.verdict import is_failure
 from inertid_ros.files.estimate import SavedEstimate
 from inertid_ros.files.urdf_inertials import find_urdf_load
 from inertid_ros.replay.inputs import Plan, Progress
@@ -59,12 +62,17 @@ class Comparison:
             "load": None if first.load is None else self._validate_load(first.load, progress),
             "links": None if first.links is None else _list_links(first.links),
         }
-        found = [part for part in parts.values() if part is not None]
+        both = [part for part in parts.values() if part is not None]
+        trouble = dict.fromkeys(
+            finding for trace in first if trace is not None for finding in (*trace.trouble, *trace.estimate.findings)
+        )
+        found = [*trouble, *(finding for part in both for finding in _compare_with_urdf(part))]
         return {
-            "relative_rms": find_overall([part["relative_rms"] for part in found]),
-            "channels": {name: entry for part in found for name, entry in part["channels"].items()},
+            "relative_rms": find_overall([part["relative_rms"] for part in both]),
+            "channels": {name: entry for part in both for name, entry in part["channels"].items()},
             **parts,
-            "notes": list(first.either.notes),
+            "warnings": [finding.message for finding in found if not is_failure(finding)],
+            "notes": [finding.message for finding in found if is_failure(finding)],
         }
 
     def _validate_load(self, first: LoadTrace, progress: Progress) -> dict[str, Any]:
@@ -106,9 +114,20 @@ def _list_links(trace: LinkTrace) -> dict[str, Any]:
     return {
         **rows,
         "relative_to_urdf": compare(rows, urdf_rows),
+        "within_2_sigma": trace.online.share_inside,
         "raw": samples,
         "urdf": {**urdf_rows, "raw": urdf_samples},
     }
+
+
+def _compare_with_urdf(part: dict[str, Any]) -> tuple[Finding, ...]:
+    """A finding where the URDF alone predicts better."""
+    ratio = None if part["relative_to_urdf"] is None else part["relative_to_urdf"]["ratio"]
+    if ratio is None or ratio <= 1.0:
+        return ()
+    left, by_urdf = (100.0 * entry["relative_rms"] for entry in (part, part["urdf"]))
+    message = f"the URDF alone predicts better: it leaves {by_urdf:.1f} %, the estimate {left:.1f} %"
+    return (Finding("error", "worse_than_urdf", message),)
 
 
 def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Comparison:
@@ -128,6 +147,8 @@ def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Compariso
         joints = settings.links.joints or list(model.arm.joint_names)
         settings = dataclasses.replace(settings, links=dataclasses.replace(settings.links, joints=joints))
         frozen[Target.LINKS] = saved.links.predictor
+        left = [saved.links.residuals.get(channel, 0.0) for channel in model.channels]
+        plan = dataclasses.replace(plan, uncertainty=Uncertainty(saved.links.predictor_covariance, np.square(left)))
     by_urdf = None
     if saved.load is not None:
         frame, sensor, tool = saved.load.frame, saved.load.sensor, saved.load.tool

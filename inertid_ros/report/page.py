@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from inertid_ros import __version__
+from inertid_ros.core.verdict import Verdict
 from inertid_ros.files.document import write_whole
 from inertid_ros.files.vendor_snippets import find_body, inertia_is_known
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces
@@ -22,8 +23,8 @@ from inertid_ros.report.convergence import (
 from inertid_ros.report.drawing import DRAW_SCRIPT
 from inertid_ros.report.markup import PRINT_SCRIPT, STYLE, Html, badge, element, put, remark, table
 from inertid_ros.report.signals import SignalView, draw_signals, show_residual
-from inertid_ros.report.verdict import Verdict, judge_load
-from inertid_ros.report.verdict_links import judge_links
+from inertid_ros.report.verdict import Sentence, grade, list_load_sentences
+from inertid_ros.report.verdict_links import list_link_sentences
 
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -64,20 +65,21 @@ def make_page(traces: Traces) -> str:
     names = [Path(entry.path).name for entry in shared.origin.inputs]
     parts = [] if traces.load is None else [f"Load on {traces.load.estimate.frame}"]
     if traces.links is not None:
-        links = traces.links.estimate.model.arm.link_names
-        parts.append(f"links {links[0]} to {links[-1]}")
+        names_of_links = traces.links.estimate.model.arm.link_names
+        parts.append(f"links {names_of_links[0]} to {names_of_links[-1]}")
     title = ", ".join(parts)
     title = title[:1].upper() + title[1:]
     more = f" and {len(names) - 4} more" if len(names) > 4 else ""
     subtitle = f"{', '.join(names[:4])}{more} · {shared.duration:.1f} s · inertid_ros {__version__}"
     sections = dict(_iterate_sections(traces))
     entries = [Html(f'<a href="#{name}">{put(_SECTIONS[name])}</a>') for name in sections]
-    verdicts = [judge_load(traces.load)] if traces.load is not None else []
-    verdicts += [judge_links(traces.links)] if traces.links is not None else []
+    load, links = traces.load, traces.links
+    verdicts = [] if load is None else [_show_verdict(load.verdict, list_load_sentences(load))]
+    verdicts += [] if links is None else [_show_verdict(links.verdict, list_link_sentences(links))]
     content = (
         element("h1", title),
         element("p", subtitle, kind="subtitle"),
-        *(_show_verdict(verdict) for verdict in verdicts),
+        *verdicts,
         element("nav", *entries),
         *sections.values(),
     )
@@ -99,10 +101,10 @@ def _read_library() -> str:
     return Path(package.submodule_search_locations[0], "package_data", "plotly.min.js").read_bytes().decode()
 
 
-def _show_verdict(verdict: Verdict) -> Html:
-    rows = [(badge(_GRADES[item.grade], item.grade), item.subject, item.text) for item in verdict.sentences]
+def _show_verdict(verdict: Verdict, sentences: Sequence[Sentence]) -> Html:
+    rows = [(badge(_GRADES[item.grade], item.grade), item.subject, item.text) for item in sentences]
     about = remark("± and the bands in the plots are 95 % intervals.")
-    return element("section", element("h2", verdict.headline), table((), rows), about, kind=f"verdict {verdict.grade}")
+    return element("section", element("h2", verdict.headline), table((), rows), about, kind=f"verdict {grade(verdict)}")
 
 
 def _iterate_sections(traces: Traces) -> Iterator[tuple[str, Html]]:

@@ -1,7 +1,4 @@
-"""Verdicts: whether the parameters of a load can be trusted, in plain words, and what to do if they cannot.
-
-What verdicts on a load and on an arm share is here too.
-"""
+"""What the verdict on a load rests on, in plain words, with numbers and advice; and how reasons are told at all."""
 
 from __future__ import annotations
 
@@ -11,13 +8,21 @@ from typing import Literal
 
 import numpy as np
 
-from inertid_ros.core.diagnosis import Finding
-from inertid_ros.core.estimation.estimate import LoadEstimate, Mode, WristSensor
+from inertid_ros.core.estimation.estimate import LoadEstimate
 from inertid_ros.core.estimation.states import ParameterState
-from inertid_ros.core.records import LOAD_EVENTS, BoolArray, EventKind
+from inertid_ros.core.records import LOAD_EVENTS, EventKind
 from inertid_ros.core.rigid_body.description import describe_body
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
-from inertid_ros.replay.trace import MODES, LoadTrace, Trace
+from inertid_ros.core.verdict import (
+    GOOD_SHARE,
+    LEFT_OUT,
+    NOT_KNOWN,
+    Verdict,
+    find_load_shares,
+    has_no_load,
+    join_words,
+)
+from inertid_ros.replay.trace import LoadTrace
 from inertid_ros.text.numbers import PARAMETER_UNITS, format_count, format_estimate
 
 Grade = Literal["good", "caution", "bad"]
@@ -27,12 +32,11 @@ _GRADES: dict[str, Grade] = {"error": "bad", "warning": "caution", "info": "good
 _MOST_TIMES = 4
 _MOST_PROBLEMS = 4
 """So many are named; the others are counted, as they are listed further down in the report."""
-_LARGE_INFLATION = 10.0
-"""Variance inflation above which the reader is told: residuals of more than three times the noise."""
-_GOOD_SHARE, _POOR_SHARE = 0.1, 0.5
-"""Residual over the load's wrench: small up to the first, too large above the second."""
-_SHORT_ARM = 0.02
-"""Moments are compared at least with that of the load's force at this distance [m]."""
+_SUBJECTS = {
+    LEFT_OUT: "Recording", "in_contact": "Recording", "contact_share": "Contacts", "noise_assumed": "Sensor",
+    "residual": "Fit", "misfit": "Fit", "worse_than_urdf": "Fit", "links_inconsistent": "Links",
+}  # fmt: skip
+"""What reasons are about; the others are about the data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,41 +48,22 @@ class Sentence:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a reader in a hurry takes away.
-
-    Attributes:
-        grade: overall.
-        headline: everything in one line.
-        sentences: the reasons, most important first.
-    """
-
-    grade: Grade
-    headline: str
-    sentences: tuple[Sentence, ...]
+def grade(verdict: Verdict) -> Grade:
+    """How good the news of a verdict are."""
+    return "good" if not verdict.reasons else "bad" if verdict.level == "error" else "caution"
 
 
-def judge_nothing(subject: str, why: str, problems: Sequence[Sentence]) -> Verdict:
-    """Verdict on a recording from which nothing could be identified."""
-    return Verdict("bad", "Nothing was identified.", (Sentence("bad", subject, why), *problems))
-
-
-def judge_findings(findings: Sequence[Finding], subject: str) -> Iterator[Sentence]:
-    """Report what in the data contradicts the configuration."""
-    return (Sentence(_GRADES[finding.level], subject, f"{finding.message}.") for finding in findings)
-
-
-def judge_input(trace: Trace) -> Iterator[Sentence]:
-    """Report what was wrong with the recording."""
-    for note in trace.notes:
-        yield Sentence("bad", "Recording", f"{note}.")
-    items = [item for level in ("error", "warning") for item in trace.health if item.level == level]
-    for item in items[:_MOST_PROBLEMS]:
-        text = f"{item.message} ({format_count(item.count)}). To do: {item.remedy}."
-        yield Sentence(_GRADES[item.level], f"Input {item.source}", text)
-    if len(items) > _MOST_PROBLEMS:
-        text = f"{len(items) - _MOST_PROBLEMS} more kinds of problems are listed under Input."
+def list_reasons(verdict: Verdict) -> Iterator[Sentence]:
+    """Why an estimate cannot be trusted; what is not known yet is told parameter by parameter."""
+    reasons = [reason for reason in verdict.reasons if reason.code != NOT_KNOWN]
+    inputs = [reason for reason in reasons if "." in reason.code]
+    for reason in reasons:
+        if reason in inputs[_MOST_PROBLEMS:]:
+            continue
+        subject = f"Input {reason.code.partition('.')[0]}" if reason in inputs else _SUBJECTS.get(reason.code, "Data")
+        yield Sentence(_GRADES[reason.level], subject, f"{reason.message}.")
+    if len(inputs) > _MOST_PROBLEMS:
+        text = f"{len(inputs) - _MOST_PROBLEMS} more kinds of problems are listed under Input."
         yield Sentence("caution", "Input", text)
 
 
@@ -88,52 +73,20 @@ def list_times(times: Sequence[float]) -> str:
     return f"at {listed}{', …' if len(times) > _MOST_TIMES else ''} s"
 
 
-def join_words(words: Sequence[str]) -> str:
-    """Join words as in a sentence: x, y and z."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def judge_load(trace: LoadTrace) -> Verdict:
-    """Judge the estimate of a load."""
-    estimate = trace.estimate
-    findings = tuple(_judge_convention(estimate))
-    problems = (*findings, *judge_input(trace))
-    if estimate.rows == 0:
-        return judge_nothing("Load", "no sample could be used.", problems)
-    load = (_judge_mass(estimate), _judge_com(estimate), _judge_inertia(trace))
-    sensor = estimate.sensor
-    fit = () if sensor is None else tuple(_judge_fit(trace, sensor))
-    noise = () if sensor is None else tuple(_judge_noise(sensor))
-    sentences = (*load, *problems, *_judge_events(trace), *fit, *noise)
-    contradictions = (
-        (findings, "the data contradict the configuration"),
-        (fit, "the wrench is inconsistent with a rigid load"),
-    )
-    for part, reason in contradictions:
-        if any(sentence.grade == "bad" for sentence in part):
-            return Verdict("bad", f"Do not use these numbers yet: {reason}.", sentences)
-    grade, headline = _sum_up(load)
-    if grade == "good" and any(sentence.grade != "good" for sentence in sentences):
-        return Verdict("caution", f"{headline} See the remarks below.", sentences)
-    return Verdict(grade, headline, sentences)
-
-
-def _sum_up(load: Sequence[Sentence]) -> tuple[Grade, str]:
-    """Put the grades of mass, centre of mass and inertia into one line."""
-    trusted = [sentence.subject.lower() for sentence in load if sentence.grade == "good"]
-    rest = [sentence.subject.lower() for sentence in load if sentence.grade != "good"]
-    if not rest:
-        return "good", "Trustworthy: mass, centre of mass and inertia are known."
-    if not trusted:
-        return "bad", "Not enough motion: mass, centre of mass and inertia cannot be trusted yet."
-    return "caution", f"{join_words(trusted).capitalize()} can be trusted; {join_words(rest)} cannot yet."
+def list_load_sentences(trace: LoadTrace) -> tuple[Sentence, ...]:
+    """What there is to say of a load, the most important first."""
+    reasons = tuple(list_reasons(trace.verdict))
+    if trace.estimate.rows == 0:
+        return reasons
+    load = (_judge_mass(trace.estimate), _judge_com(trace.estimate), _judge_inertia(trace))
+    return (*load, *reasons, *_tell_events(trace), *_tell_fit(trace.estimate))
 
 
 def _judge_mass(estimate: LoadEstimate) -> Sentence:
     state, number = estimate.states[0], format_estimate(float(estimate.values[0]), float(estimate.deviations[0]), "kg")
     advice = "hold the sensor in five or six orientations that differ by 45° or more"
     if state == ParameterState.KNOWN:
-        return Sentence("good", "Mass", f"{number}: there is no load." if _has_no_load(estimate) else f"{number}.")
+        return Sentence("good", "Mass", f"{number}: there is no load." if has_no_load(estimate) else f"{number}.")
     if state == ParameterState.UNCERTAIN:
         return Sentence("caution", "Mass", f"{number}, uncertain. To do: {advice}.")
     return Sentence("bad", "Mass", f"not excited. To do: {advice}.")
@@ -196,15 +149,7 @@ def advise_on_rotation(states: Sequence[str], joints: Sequence[str]) -> str:
     return f"rotate the sensor back and forth faster about its {join_words(axes)} {plural}{closest}"
 
 
-def _judge_convention(estimate: LoadEstimate) -> Iterator[Sentence]:
-    """Findings on the convention of the wrench or of the efforts."""
-    yield from judge_findings(estimate.findings, "Data" if estimate.sensor is None else "Wrench")
-    if estimate.rows and estimate.sensor is not None and estimate.sensor.sign is None:
-        text = "its sign cannot be determined yet. To do: rotate the sensor, or set load.wrench_sign."
-        yield Sentence("bad", "Wrench", text)
-
-
-def _judge_events(trace: LoadTrace) -> Iterator[Sentence]:
+def _tell_events(trace: LoadTrace) -> Iterator[Sentence]:
     times = {kind: [event.time for event in trace.events if event.kind == kind] for kind in EventKind}
     times[EventKind.LOAD_CHANGED] = [event.time for event in trace.events if event.kind in LOAD_EVENTS]
     often = {kind: f"{format_count(len(moments))} ({list_times(moments)})" for kind, moments in times.items()}
@@ -212,67 +157,22 @@ def _judge_events(trace: LoadTrace) -> Iterator[Sentence]:
         text = f"changed {often[EventKind.LOAD_CHANGED]}; the numbers are those of the last load."
         yield Sentence("good", "Load", text)
     if times[EventKind.BIAS_CHANGED]:
-        yield Sentence("caution", "Sensor", f"its bias jumped {often[EventKind.BIAS_CHANGED]}.")
-    if times[EventKind.CONTACT_BEGAN]:
-        modes = trace.convergence.modes
-        share = float(np.mean(modes == MODES.index(Mode.CONTACT))) if len(modes) else 0.0
-        text = f"{often[EventKind.CONTACT_BEGAN]}, {100.0 * share:.0f} % of the time; not used for the estimate."
-        yield Sentence("caution" if share > 0.5 else "good", "Contacts", text)
-    if trace.estimate.mode in (Mode.TESTING, Mode.CONTACT):
-        text = "ends while the wrench is inconsistent with the load: the numbers are those of the time before."
-        yield Sentence("caution", "Recording", text)
+        yield Sentence("good", "Sensor", f"its bias jumped {often[EventKind.BIAS_CHANGED]}.")
+    sensor = trace.estimate.sensor
+    if times[EventKind.CONTACT_BEGAN] and sensor is not None:
+        share = f"{100.0 * sensor.contact_share:.0f} % of the time"
+        yield Sentence("good", "Contacts", f"{often[EventKind.CONTACT_BEGAN]}, {share}; not used for the estimate.")
 
 
-def _judge_noise(sensor: WristSensor) -> Iterator[Sentence]:
-    if sensor.variance_inflation > _LARGE_INFLATION:
-        text = (
-            f"the residuals are {np.sqrt(sensor.variance_inflation):.0f} times what sensor noise explains (vibration, "
-            "cables, a moving load, wrong stamps); the uncertainties are inflated accordingly."
-        )
-        yield Sentence("caution", "Fit", text)
-    if not sensor.noise_calibrated:
-        text = "its noise is assumed, not measured. To do: stand still for 2 s somewhere in the recording."
-        yield Sentence("caution", "Sensor", text)
-
-
-def _judge_fit(trace: LoadTrace, sensor: WristSensor) -> Iterator[Sentence]:
-    """Compare the median of the residual with that of the load's wrench, outside contacts."""
-    free = _find_free_buckets(trace)
-    left, load = (
-        np.fmax(np.abs(envelope.low - offset), np.abs(envelope.high - offset))[free]
-        for envelope, offset in ((trace.signals.residual, 0.0), (trace.signals.measured, sensor.bias))
-    )
-    if len(left) == 0:
+def _tell_fit(estimate: LoadEstimate) -> Iterator[Sentence]:
+    """What is left of the wrench, where that is no reason for caution."""
+    fit = estimate.fit
+    if fit is None or estimate.sensor is None or not fit.rows.any():
         return
-    force, moment, force_size, moment_size = (
-        float(np.median(np.linalg.norm(values[:, part], axis=1)))
-        for values in (left, load)
-        for part in (slice(3), slice(3, 6))
-    )
-    text = f"the median residual is {force:.3g} N and {1e3 * moment:.3g} mNm"
-    if _has_no_load(trace.estimate):
+    force, moment = (float(np.linalg.norm(fit.residual_rms[part])) for part in (slice(3), slice(3, 6)))
+    text, shares = f"the filtered residual is {force:.3g} N and {1e3 * moment:.3g} mNm", find_load_shares(estimate)
+    if shares is None:
         yield Sentence("good", "Fit", f"{text}.")
-        return
-    shares = force / force_size, moment / max(moment_size, _SHORT_ARM * force_size)
-    grade: Grade = "good" if max(shares) <= _GOOD_SHARE else "caution" if max(shares) <= _POOR_SHARE else "bad"
-    text += f", {100.0 * shares[0]:.2g} % of the force and {100.0 * shares[1]:.2g} % of the moment"
-    if grade != "good":
-        text += ". Vibration averages out; cables, a moving load, a wrong frame or wrong stamps do not. To do: look at"
-        text += " the residual below"
-    yield Sentence(grade, "Fit", f"{text}.")
-
-
-def _find_free_buckets(trace: LoadTrace) -> BoolArray:
-    """Which buckets of the signals have samples and no contact, according to the mode at the time."""
-    signals, convergence = trace.signals, trace.convergence
-    filled: BoolArray = np.asarray(np.isfinite(signals.residual.low).all(axis=1))
-    if len(convergence.times) == 0:
-        return filled
-    nearest = np.searchsorted(convergence.times, signals.times).clip(max=len(convergence.times) - 1)
-    return np.asarray(filled & (convergence.modes[nearest] != MODES.index(Mode.CONTACT)))
-
-
-def _has_no_load(estimate: LoadEstimate) -> bool:
-    return (
-        estimate.states[0] == ParameterState.KNOWN and describe_body(estimate.values, estimate.covariance).com is None
-    )
+    elif max(shares) <= GOOD_SHARE:
+        share = f"{100.0 * shares[0]:.2g} % of the force and {100.0 * shares[1]:.2g} % of the moment"
+        yield Sentence("good", "Fit", f"{text}, {share}.")

@@ -213,6 +213,9 @@ class SampleOutputs:
             for what in ("predicted", "residual")
             if start
         ]
+        self._deviation = (
+            publishers.create_for_samples(JointState, f"{task.efforts}_deviation") if task.efforts else None
+        )
         self._wanted: list[tuple[Any, bool, bool]] = []
         """What publishes, whether residuals, whether wrenches: of all that anybody listens to, for to publish costs
         more than to predict. Not the publishers' own methods, which check again for each message whether the node is
@@ -258,3 +261,12 @@ class SampleOutputs:
                     message = self._effort_encoder.encode(stamp, numbers[index, self._efforts], usable)
                 if message is not None:
                     publish(message)
+        self._publish_deviation(output)
+
+    def _publish_deviation(self, output: Output) -> None:
+        """Publish the standard deviations of predicted efforts, for the newest sample alone: they change with rows."""
+        publisher, deviation = self._deviation, output.deviation
+        if publisher is not None and deviation is not None and publisher.get_subscription_count() > 0:
+            message = self._effort_encoder.encode(output.stamps.item(-1), deviation[self._efforts])
+            if message is not None:
+                publisher.publish(message)

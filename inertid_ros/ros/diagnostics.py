@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from inertid_ros.core.diagnosis import Level
+from inertid_ros.core.diagnosis import Finding, Level
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, WristSensor
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate
+from inertid_ros.core.verdict import judge
 from inertid_ros.ros.messages import inertia_is_known, known_body, stamp_message
 from inertid_ros.ros.monitor import Issue, Situation, TaskStatus
 from inertid_ros.text.numbers import (
-    count_states,
     format_base_parameters,
     format_count,
     format_fits,
@@ -72,22 +72,19 @@ def input_status(node: str, source: str, issues: Iterable[Issue], rate: float | 
 
 
 def task_status(node: str, task: TaskStatus) -> DiagnosticStatus:
-    """Sum up what is known; findings about signs, frames and units decide the level."""
+    """Level and message of the verdict on an estimate, its reasons, and all that is known."""
     status = DiagnosticStatus(name=f"{node}: {task.name}", hardware_id=node, level=DiagnosticStatus.OK)
     estimate = task.estimate
-    if estimate is None:
+    if estimate is None or estimate.rows == 0:
         status.message = "no estimate yet"
         return status
-    status.message = describe_load(estimate) if isinstance(estimate, LoadEstimate) else describe_links(estimate)
-    values = {finding.code: finding.message for finding in estimate.findings}
-    if estimate.rows > 0 and task.age > STALE:
+    stale = []
+    if task.age > STALE:
         sample = "wrench" if isinstance(estimate, LoadEstimate) and estimate.sensor is not None else "sample"
-        status.level = DiagnosticStatus.WARN
-        status.message = f"stale, no {sample} was used for {task.age:.1f} s; before that: {status.message}"
-        values["stale"] = f"{task.age:.1f} s since the last {sample} that was used"
-    for finding in estimate.findings:
-        if LEVELS[finding.level] > status.level:
-            status.level, status.message = LEVELS[finding.level], finding.message
+        stale = [Finding("warning", "stale", f"stale, no {sample} was used for {task.age:.1f} s")]
+    verdict = judge(estimate, stale)
+    status.level, status.message = LEVELS[verdict.level], verdict.headline
+    values = {finding.code: finding.message for finding in (*verdict.reasons, *estimate.findings)}
     values["mode"] = estimate.mode
     values |= _load_values(estimate) if isinstance(estimate, LoadEstimate) else _links_values(estimate)
     status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
@@ -150,25 +147,6 @@ def _sensor_values(sensor: WristSensor | None) -> dict[str, str]:
     for index, (axis, unit) in enumerate(_AXES):
         values[f"noise {axis}"] = f"{sensor.noise_density[index]:.2g} {unit}/sqrt(Hz) ({source})"
     return values
-
-
-def describe_load(estimate: LoadEstimate) -> str:
-    """Say in one line what is known of the load."""
-    parts = []
-    if estimate.states[0] is ParameterState.KNOWN:
-        parts.append(f"mass {format_interval(estimate.values[0], estimate.deviations[0], 'kg')}")
-    for name, states in (("centre of mass", estimate.states[:4]), ("inertia", estimate.states[4:])):
-        worst = next((s for s in (_NOT_EXCITED, ParameterState.UNCERTAIN) if s in states), ParameterState.KNOWN)
-        parts.append(f"{name} {worst}")
-    moved = "move all joints" if estimate.sensor is None else "turn the sensor about two axes"
-    advice = f"; {moved} to excite the rest" if _NOT_EXCITED in estimate.states else ""
-    return ", ".join(parts) + advice
-
-
-def describe_links(estimate: LinksEstimate) -> str:
-    """Say in one line what is known of the links."""
-    advice = "; move all joints, and faster, to excite the rest" if _NOT_EXCITED in estimate.states else ""
-    return count_states(estimate.states) + advice
 
 
 def _importance(issue: Issue) -> tuple[bool, bytes, int]:

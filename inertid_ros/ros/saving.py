@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
-from inertid_ros.core.estimation.full_set import complete_links
+from inertid_ros.core.estimation.full_set import complete_links, judge_completion
 from inertid_ros.core.records import JointBlock, Output, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.settings.settings import Settings
+from inertid_ros.core.verdict import judge
 from inertid_ros.files.estimate_writer import list_links, list_live, write_estimate
 from inertid_ros.files.provenance import Provenance, hash_urdf
 
@@ -81,7 +82,9 @@ def save_links(settings: Settings, description: str, estimate: LinksEstimate, us
         InertidError: if there is no feasible completion, or the file cannot be written.
     """
     provenance = usage.describe(description, "base_wrench" if settings.links.source.has_base_wrench else "")
-    links = list_links(estimate, complete_links(estimate), settings)
+    completed = complete_links(estimate)
+    verdict = judge(estimate, judge_completion(estimate, completed))
+    links = list_links(estimate, completed, settings, verdict)
     path = _directory(settings) / LINKS_FILE
     write_estimate(path, list_live(settings, provenance, links=links))
     return path

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from inertid_ros.core.equations.equation import WRENCH_NAMES
+from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.estimate import LinksEstimate, WristSensor
 from inertid_ros.core.estimation.nuisances import split_nuisances
@@ -23,7 +23,7 @@ EXACT = "taken as exact"
 
 _OF_ANGLES = {"viscous": "Nm s/rad", "coulomb": "Nm", "rotor_inertia": "kg m²", "offset": "Nm"}
 _OF_LENGTHS = {"viscous": "N s/m", "coulomb": "N", "rotor_inertia": "kg", "offset": "N"}
-_OF_WRENCHES = dict(zip(WRENCH_NAMES, ("N",) * 3 + ("Nm",) * 3, strict=True))
+_OF_WRENCHES = dict(zip(WRENCH_NAMES, WRENCH_UNITS, strict=True))
 _OF_LINKS = dict(zip(PARAMETER_NAMES, PARAMETER_UNITS, strict=True))
 
 
@@ -83,15 +83,6 @@ def parameter_units(model: LinkModel) -> tuple[str, ...]:
     return tuple(units)
 
 
-def channel_units(model: LinkModel) -> tuple[str, ...]:
-    """Unit of each channel: newton for forces and prismatic joints, newton metre for moments and all other joints."""
-    angles = dict(zip(model.arm.joint_names, model.arm.is_angle, strict=True))
-    return tuple(
-        ("Nm" if angles[name] else "N") if name in angles else _OF_WRENCHES[name.rpartition(".")[2]]
-        for name in model.channels
-    )
-
-
 def format_base_parameters(estimate: LinksEstimate) -> dict[str, str]:
     """Write each combination with its value; one that is not excited yet has no number."""
     deviations = np.sqrt(np.diag(estimate.covariance))
@@ -104,9 +95,7 @@ def format_fits(estimate: LinksEstimate) -> dict[str, str]:
     fit = estimate.fit
     if fit is None:
         return {}
-    described = zip(
-        fit.channels, fit.residual_rms, fit.measured_rms, fit.rows, channel_units(estimate.model), strict=True
-    )
+    described = zip(fit.channels, fit.residual_rms, fit.measured_rms, fit.rows, fit.units, strict=True)
     return {
         name: f"{100.0 * left / size:.2g} % of {size:.3g} {unit} rms, {rows} rows" if size > 0.0 else "no rows"
         for name, left, size, rows, unit in described

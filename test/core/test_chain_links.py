@@ -25,6 +25,8 @@ from support.link_chain import (
 
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.errors import RobotDescriptionError, SettingError, UnsupportedJointError
+from inertid_ros.core.estimation.full_set import find_predictor
+from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.records import Output, join_outputs
 from inertid_ros.motions.motion import Hold, MinimumJerk, Sequence
 from inertid_ros.motions.multisine import JointLimits, Multisine
@@ -59,6 +61,21 @@ def test_noisy_sensors_give_the_arm_within_its_uncertainty(source: str) -> None:
     late = output.rows.stamps > output.rows.stamps[0] + 6_000_000_000
     left = output.rows.measured[late] - output.rows.predicted[late]
     np.testing.assert_allclose(np.sqrt(np.mean(left**2, axis=0)), fit_of(chain).residual_rms, rtol=0.4)
+
+
+def test_efforts_of_another_motion_are_within_what_their_predictions_state() -> None:
+    """Learned on one motion, frozen on another, of which little was shown: 2 sigma hold, and are no excuse."""
+    chain, other = make_link_chain(), make_link_chain()
+    drive_links(chain, simulate_links(make_motion(duration=8.0)), 0.0, 4.0)
+    estimate, fit = estimate_of(chain), fit_of(chain)
+    predictor, simulator = find_predictor(estimate), simulate_links(make_motion(3), seed=3)
+    other.push(simulator.joints(0.0, 0.01))
+    other.freeze(predictor.values, Uncertainty(predictor.covariance, fit.residual_rms**2))
+    output = drive_links(other, simulator, 0.01, 10.0)
+    ratios = (np.abs(output.rows.measured - output.rows.predicted) / output.rows.deviation)[output.rows.usable]
+    assert 0.9 < np.mean(ratios < 2.0) < 0.999
+    assert output.deviation is not None
+    np.testing.assert_array_equal(output.deviation, output.rows.deviation[-1])
 
 
 def test_differentiated_method_finds_nearly_the_same() -> None:

@@ -26,12 +26,13 @@ from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool, compose
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.core.verdict import judge
 from inertid_ros.files.estimate import read_arm, read_estimate, read_tool
 from inertid_ros.files.estimate_writer import list_links, list_live, write_estimate
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.files.share import share_path
 from inertid_ros.sim.scenario import read_urdf
-from inertid_ros.text.numbers import channel_units, format_base_parameters, format_fits, parameter_units
+from inertid_ros.text.numbers import format_base_parameters, format_fits, parameter_units
 
 DATA = Path(__file__).parent / "data"
 """Files of version 1, written by the code at commit 1c27e6a from simulated recordings."""
@@ -60,6 +61,7 @@ SENSOR = WristSensor(
     noise_density=GENERATOR.uniform(0.0, 1.0, 6),
     noise_calibrated=True,
     variance_inflation=1.25,
+    contact_share=0.125,
     nuisances=GENERATOR.normal(0.0, 0.01, 39),
     nuisance_deviations=GENERATOR.uniform(0.0, 0.01, 39),
 )
@@ -102,7 +104,7 @@ def make_links(source: str = "both", coulomb: bool = True) -> LinksEstimate:
         values=rng.normal(size=size),
         covariance=factor @ factor.T,
         states=(tuple(ParameterState) * size)[:size],
-        fit=Fit(empty.model.channels, np.arange(len(rms)) * 10, 0.01 * rms, rms),
+        fit=Fit(empty.model.channels, empty.model.units, np.arange(len(rms)) * 10, 0.01 * rms, rms),
     )
 
 
@@ -110,7 +112,7 @@ def save_links(path: Path, source: str = "both", coulomb: bool = True) -> tuple[
     """Write an arm as ~/save does; its estimate and its full set."""
     estimate = make_links(source, coulomb)
     full = np.random.default_rng(4).normal(size=len(estimate.model.unknowns.names))
-    save(path, None, links=list_links(estimate, full, SETTINGS))
+    save(path, None, links=list_links(estimate, full, SETTINGS, judge(estimate)))
     return estimate, full
 
 
@@ -192,7 +194,7 @@ def test_an_arm_comes_back_to_the_last_digit(tmp_path: Path, source: str) -> Non
     assert [list(joint) for joint in links.joints.values()] == [kinds] * 3
     assert links.fit == pytest.approx(dict.fromkeys(estimate.model.channels, 0.01))
     arm = read_arm(tmp_path / "arm.yaml")
-    assert_same(arm.values, estimate.predictor)
+    assert_same(arm.values, estimate.fitted)
     assert_same(arm.covariance, estimate.repeatability)
     content = yaml.safe_load((tmp_path / "arm.yaml").read_text())["links"]
     assert (content["base_offset"] is None) == (source == "effort")
@@ -386,7 +388,7 @@ def test_units_and_numbers_for_people() -> None:
     assert units["link3.mcx"] == "kg m"
     assert units["joint1.viscous"] == "Nm s/rad"
     assert units["base.fx"] == "N"
-    assert channel_units(estimate.model)[2:7] == ("N", "Nm", "Nm", "Nm", "Nm")
+    assert estimate.model.units[2:7] == ("N", "Nm", "Nm", "Nm", "Nm")
     assert format_fits(estimate)["joint1"] == "1 % of 7 Nm rms, 60 rows"
     texts = format_base_parameters(estimate)
     assert list(texts) == list(estimate.base.texts)

@@ -18,7 +18,8 @@ from inertid_ros.bags.bag import Topics
 from inertid_ros.cli.main import main
 from inertid_ros.core.errors import FileFormatError, NotIdentifiedError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, decompose, from_pinocchio, is_feasible
+from inertid_ros.core.rigid_body.feasible_links import make_plausible
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, compose, decompose, from_pinocchio, is_feasible
 from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files import urdf_inertials as module
@@ -85,6 +86,18 @@ def test_shipped_arms_change_in_inertial_and_dynamics_only(name: str) -> None:
     assert strip(exported.text) == strip(text)
     assert exported.notes == ()
     check_bodies(exported.text, bodies, joints)
+
+
+def test_what_is_at_a_bound_is_named() -> None:
+    text = (ROOT / "urdf" / "puma560.urdf").read_text()
+    bodies, joints = identify(take_arm(text), seed=1)
+    thin, far = list(bodies)[1], list(bodies)[3]
+    bodies[thin] = make_plausible(compose(3.0, np.zeros(3), 1e-6 * np.eye(3)))
+    bodies[far] = compose(0.8, np.array([0.0, 0.0, 0.7]), 0.01 * np.eye(3))
+    notes = export_urdf(text, bodies, joints).notes
+    assert len(notes) == 2
+    assert notes[0].startswith(f"{thin} is at the bound of what is physically consistent")
+    assert notes[1].startswith(f"{far} has its centre of mass 0.70 m from its joint, further than it reaches")
 
 
 def test_panda_with_locked_fingers() -> None:

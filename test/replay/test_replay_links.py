@@ -193,6 +193,7 @@ def test_predictions_are_joint_states_and_base_wrenches(bag: Path, tmp_path: Pat
     assert set(topics) == {
         "/inertid/links/effort_predicted",
         "/inertid/links/effort_residual",
+        "/inertid/links/effort_deviation",
         "/inertid/base/wrench_predicted",
         "/inertid/base/wrench_residual",
     }
@@ -209,6 +210,10 @@ def test_predictions_are_joint_states_and_base_wrenches(bag: Path, tmp_path: Pat
         stamp = predicted.header.stamp.sec, predicted.header.stamp.nanosec
         total = predicted.wrench.force.z + residual.wrench.force.z
         assert total == pytest.approx(measured[stamp], rel=1e-9)
+    messages = topics["/inertid/links/effort_deviation"]
+    deviations = np.array([message.effort for message in messages[len(messages) // 2 :]])
+    assert np.all(deviations > 0.0)
+    assert np.all(np.median(deviations, axis=0) < 5.0), "of torques of some 100 Nm"
     last = topics["/inertid/links/effort_residual"][-1]
     assert last.name == list(Robot.from_urdf(DDARM).joint_names)
     assert len(last.effort) == 3
@@ -248,7 +253,7 @@ def test_recordings_of_other_joints_are_not_added_up(bags: list[Path], tmp_path:
     assert first.traces.links is not None
     other = dataclasses.replace(first.traces.links, channels=("joint1", "joint2", "elbow"))
     found = combine([first, first._replace(traces=Traces(None, other))])
-    (line,) = found.trouble
+    (line,) = found.failures
     assert re.search(r"different joints .*elbow.*links\.joints", line)
     assert found.links is other
 

@@ -112,7 +112,7 @@ def test_a_replay_by_effort_weighs_the_same(
     assert "bias" not in report.split("</script>", 1)[1].split("Settings")[0]
     with Reader(tmp_path / "result" / "predictions.mcap") as reader:
         topics = {connection.topic for connection in reader.connections}
-    assert topics == {"/inertid/load/effort_predicted", "/inertid/load/effort_residual"}
+    assert topics == {f"/inertid/load/effort_{what}" for what in ("predicted", "residual", "deviation")}
 
 
 def test_the_load_of_a_real_arm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

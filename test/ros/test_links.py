@@ -121,6 +121,12 @@ def test_what_is_published_is_what_the_chain_finds(bench: Bench) -> None:
     in_order = [[predicted[stamp][joint] for joint in JOINTS] for stamp in sorted(predicted)]
     np.testing.assert_allclose(in_order, output.predicted[at], rtol=0, atol=1e-6)
     bench.assert_all_finite()
+    deviations = {stamp_of(message): effort_of(message) for message in bench.received["links/effort_deviation"]}
+    assert deviations.keys() <= predicted.keys()
+    assert len(deviations) > 100
+    assert output.deviation is not None
+    newest = [deviations[max(deviations)][joint] for joint in JOINTS]
+    np.testing.assert_allclose(newest, output.deviation, rtol=0.05)
 
 
 def test_diagnostics_say_how_well_each_joint_is_explained(bench: Bench) -> None:
@@ -131,7 +137,7 @@ def test_diagnostics_say_how_well_each_joint_is_explained(bench: Bench) -> None:
     bench.feed(14.0)
     status = bench.status("links")
     assert status.level == DiagnosticStatus.OK
-    assert status.message == "15 of 15 base parameters known"
+    assert status.message.startswith("Trustworthy: 15 of 15 base parameters are known; the residual is ")
     values = {item.key: item.value for item in status.values}
     fit = re.fullmatch(r"(\S+) % of (\S+) Nm rms, (\d+) rows", values["unexplained of joint1"])
     assert fit is not None

@@ -24,7 +24,7 @@ def make_output(*stamps: int) -> Output:
     """An output whose numbers are its stamps."""
     numbers = np.repeat(np.array(stamps, dtype=float)[:, None], 6, axis=1)
     usable = np.ones(numbers.shape, dtype=bool)
-    rows = RowOutput(np.empty(0, dtype=np.int64), numbers[:0], numbers[:0], usable[:0])
+    rows = RowOutput(np.empty(0, dtype=np.int64), numbers[:0], numbers[:0], usable[:0], numbers[:0])
     return Output(np.array(stamps, dtype=np.int64), numbers, numbers, usable, rows)
 
 
@@ -74,7 +74,7 @@ class ForesightedChain(Chain):
     def answer(self, after: int = 0) -> Output | None:  # noqa: ARG002
         block = self.newest
         usable = np.ones(block.wrenches.shape, dtype=bool)
-        rows = RowOutput(block.stamps[:0], block.wrenches[:0], block.wrenches[:0], usable[:0])
+        rows = RowOutput(block.stamps[:0], block.wrenches[:0], block.wrenches[:0], usable[:0], block.wrenches[:0])
         return Output(block.stamps, block.wrenches, np.full_like(block.wrenches, 0.125), usable, rows)
 
 

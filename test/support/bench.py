@@ -50,6 +50,7 @@ OUTPUTS = {
     "links/base_covariance": Float64MultiArray,
     "links/effort_predicted": JointState,
     "links/effort_residual": JointState,
+    "links/effort_deviation": JointState,
     "base/wrench_predicted": WrenchStamped,
     "base/wrench_residual": WrenchStamped,
 }

@@ -61,7 +61,7 @@ def take_arm(chain: Chain) -> IdentifiedArm:
     """What a chain has found of the arm."""
     estimate = estimate_of(chain)
     joints = estimate.model.arm.joint_names
-    return IdentifiedArm(joints, estimate.names, estimate.predictor, estimate.repeatability)
+    return IdentifiedArm(joints, estimate.names, estimate.fitted, estimate.repeatability)
 
 
 def make_payload_chain(settings: Settings | None = None, arm: IdentifiedArm | None = None) -> Chain:

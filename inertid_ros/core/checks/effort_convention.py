@@ -3,10 +3,13 @@
 Arms move slowly for most of the time, so most of an effort is gravity's. Measured efforts are fitted by a multiple of
 the URDF's gravity torque and a constant for each joint. A multiple near one is what newton metres give. Hardly any of
 it, with efforts that do not follow gravity, means that the driver has taken it out; less than none, that the sign is
-another; any other multiple, that these are currents, or torques at the motor's side of the gear.
+another; any other multiple, that these are currents, or torques at the motor's side of the gear. Where positions are
+larger than a turn, gravity is also computed as if they were degrees; if that is what efforts follow, they are.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -30,6 +33,8 @@ _FOLLOWS = 0.8
 """Correlation with gravity from which even a small effort follows it: a unit is wrong then, and nothing compensated."""
 _FOLLOWS_ROUGHLY = 0.5
 """Correlation with gravity from which sign and unit are judged: friction and inertia may make up the rest."""
+_TURN = 2.0 * np.pi
+"""Angles [rad] up to which positions cannot be told to be degrees: most joints reach half a turn, some a whole one."""
 
 
 @compiled
@@ -47,6 +52,14 @@ def sum_up(gravity: FloatArray, efforts: FloatArray, bad: FloatArray, sums: Floa
         sums[5, joint] += effort * effort
 
 
+class _Comparison(NamedTuple):
+    """Efforts over gravity: multiple and correlation of all joints that are judged, 1 and 0 if none is, and a list."""
+
+    slope: float
+    correlation: float
+    listed: str
+
+
 class EffortCheck:
     """Sums up efforts and gravity of each joint."""
 
@@ -54,28 +67,45 @@ class EffortCheck:
         """Start with nothing seen."""
         self._arm = arm
         self._data = arm.model.createData()
-        self._sums = np.zeros((6, len(arm.joint_names)))
+        self._sums, self._sums_by_degrees = np.zeros((2, 6, len(arm.joint_names)))
+        self._may_be_degrees = False
+        self._to_radians = np.where(arm.is_angle, np.pi / 180.0, 1.0)
 
     def take(self, positions: FloatArray, efforts: FloatArray, bad: FloatArray) -> None:
         """Take positions, efforts, and 1 where these are not usable, (n,) each."""
-        sum_up(pin.computeGeneralizedGravity(self._arm.model, self._data, positions), efforts, bad, self._sums)
+        model, data = self._arm.model, self._data
+        sum_up(pin.computeGeneralizedGravity(model, data, positions), efforts, bad, self._sums)
+        self._may_be_degrees |= bool((np.abs(positions) > _TURN).any())
+        if self._may_be_degrees:
+            gravity = pin.computeGeneralizedGravity(model, data, self._to_radians * positions)
+            sum_up(gravity, efforts, bad, self._sums_by_degrees)
 
     def findings(self) -> tuple[Finding, ...]:
-        """What the efforts seem to be, if not what they should be."""
-        count, gravity, effort, gravity_square, product, effort_square = self._sums
+        """What positions or efforts seem to be, if not what they should be."""
+        slope, correlation, listed = self._compare(self._sums)
+        found = _judge(slope, correlation, listed)
+        by_degrees = self._compare(self._sums_by_degrees)
+        if found and by_degrees.correlation > max(_FOLLOWS_ROUGHLY, correlation):
+            message = "the efforts follow gravity as if the joint positions were in degrees: publish radians"
+            return (Finding("error", "joints_in_degrees", message),)
+        return found
+
+    def _compare(self, sums: FloatArray) -> _Comparison:
+        """Efforts with the gravity that was summed up with them."""
+        count, gravity, effort, gravity_square, product, effort_square = sums
         safe = np.maximum(count, 1.0)
         variance = np.maximum(gravity_square / safe - (gravity / safe) ** 2, 0.0)
         covariance = product / safe - gravity * effort / safe**2
         own = np.maximum(effort_square / safe - (effort / safe) ** 2, 1e-12)
         judged = (count >= _ROWS) & (variance > max(_SPREAD, 0.05 * float(np.sqrt(variance.max()))) ** 2)
         if not judged.any():
-            return ()
+            return _Comparison(1.0, 0.0, "")
         total, measured = float(variance[judged].sum()), float(own[judged].sum())
         slope = float(covariance[judged].sum()) / total
         correlation = slope * float(np.sqrt(total / measured))
         slopes = covariance / np.maximum(variance, 1e-12)
         listed = ", ".join(f"{self._arm.joint_names[index]} {slopes[index]:.2f}" for index in np.flatnonzero(judged))
-        return _judge(slope, correlation, f"(multiples of the URDF's gravity: {listed})")
+        return _Comparison(slope, correlation, f"(multiples of the URDF's gravity: {listed})")
 
 
 def _judge(slope: float, correlation: float, listed: str) -> tuple[Finding, ...]:
@@ -94,7 +124,8 @@ def _judge(slope: float, correlation: float, listed: str) -> tuple[Finding, ...]
     if correlation > _FOLLOWS_ROUGHLY and not _LEAST < slope < _MOST:
         message = (
             f"the effort follows gravity, but its magnitude is wrong {listed}: it looks like a current or a torque "
-            "before the gear; set links.effort_unit to ampere with links.torque_constants, or correct the driver"
+            "before the gear; set links.effort_unit to ampere with links.torque_constants, or correct the driver, or "
+            "the masses of the URDF"
         )
-        return (Finding("warning", "effort_unit", message),)
+        return (Finding("error", "effort_unit", message),)
     return ()

@@ -10,6 +10,7 @@ from inertid_ros.core.equations.signals import MOMENTA, SIGNALS, SignalMemory, c
 from inertid_ros.core.records import FloatArray, IntArray
 
 WRENCH_NAMES = ("fx", "fy", "fz", "nx", "ny", "nz")
+WRENCH_UNITS = ("N",) * 3 + ("Nm",) * 3
 """Components of a wrench: force [N], moment [Nm]."""
 NO_DRIVES: IntArray = np.empty((0, 0), dtype=np.int64)
 """No joint has unknowns of its own."""

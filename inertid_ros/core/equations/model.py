@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from inertid_ros.core.equations.arm import Payload, make_arm_equation
 from inertid_ros.core.equations.base_parameters import BaseParameters, find_base_parameters
-from inertid_ros.core.equations.equation import Equation
+from inertid_ros.core.equations.equation import WRENCH_UNITS, Equation
 from inertid_ros.core.equations.identifiability import draw_states, order_of_links, square_up
 from inertid_ros.core.equations.unknowns import LinkUnknowns, channel_names
 from inertid_ros.core.errors import UnknownFrameError, UnsupportedJointError
@@ -99,6 +99,12 @@ class LinkModel:
         deviations = _widths(arm, unknowns)[base.columns]
         sizes = find_own_sizes(arm, unknowns)[base.columns]
         return cls(arm, source, pose, channel_names(arm, source), unknowns, base, equation, prior, deviations, sizes)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of each channel: N for forces and prismatic joints, Nm for moments and all other joints."""
+        efforts = tuple("Nm" if is_angle else "N" for is_angle in self.arm.is_angle)
+        return (WRENCH_UNITS + efforts)[-len(self.channels) :] if self.source.has_efforts else WRENCH_UNITS
 
     def with_nuisances(self, coulomb_velocity: float) -> Equation:
         """The equation of the base parameters, and after them columns for the shape of friction and for a delay."""

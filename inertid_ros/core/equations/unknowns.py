@@ -7,6 +7,7 @@ is left out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inertid_ros.core.equations.equation import WRENCH_NAMES
@@ -58,3 +59,13 @@ def channel_names(arm: ArmModel, source: Source) -> tuple[str, ...]:
     """What is measured: the base wrench (6), the efforts (n), or both in this order."""
     base = tuple(f"base.{name}" for name in WRENCH_NAMES)
     return (base if source.has_base_wrench else ()) + (arm.joint_names if source.has_efforts else ())
+
+
+def group_channels(names: Sequence[str], units: Sequence[str]) -> dict[str, list[int]]:
+    """Channels that can be added up: wrist or base force and moment, torques of joints, forces of prismatic joints."""
+    groups: dict[str, list[int]] = {}
+    for index, (name, unit) in enumerate(zip(names, units, strict=True)):
+        kinds = ("base_force", "base_torque") if name.startswith("base.") else ("effort_force", "effort")
+        kind = ("force", "torque") if name in WRENCH_NAMES else kinds
+        groups.setdefault(kind[unit == "Nm"], []).append(index)
+    return groups

@@ -25,6 +25,8 @@ from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool, subtract
 
 _IMPOSSIBLE = 100.0
 """Chi-square distance to the nearest physically consistent body that ten parameters never reach by noise."""
+CONTRADICTION = "recordings_contradict"
+"""Code of the finding that recordings are not of one load."""
 _CONFIDENCE = 0.999
 """Recordings contradict each other beyond this quantile of chi-square: one false alarm in a thousand."""
 
@@ -56,15 +58,19 @@ class Fit:
     """How well K channels are explained.
 
     Attributes:
-        channels: their names.
+        channels, units: their names, and N or Nm.
         rows: (K,) how many rows of each.
-        residual_rms, measured_rms: (K,) of the filtered rows so far.
+        residual_rms, measured_rms: (K,) of the filtered rows so far, of a wrist sensor the last half minute or so of
+            them; there, what is measured is without the bias.
+        urdf_rms: (K,) what the URDF alone leaves of them, where that is known.
     """
 
     channels: tuple[str, ...]
+    units: tuple[str, ...]
     rows: IntArray
     residual_rms: FloatArray
     measured_rms: FloatArray
+    urdf_rms: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,7 @@ class WristSensor:
         variance_inflation: variance of the residuals over what noise explains; 1 if the model is perfect.
         nuisances, nuisance_deviations: (39,) what is systematically wrong: delay [s], tilts [rad] (2), and gains and
             cross-talk (36), see `systematic`; None where that is not known.
+        contact_share: part of the rows that were taken in contact, and not used.
     """
 
     sign: Sign | None
@@ -90,6 +97,7 @@ class WristSensor:
     variance_inflation: float
     nuisances: FloatArray | None = None
     nuisance_deviations: FloatArray | None = None
+    contact_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +175,13 @@ class LinksEstimate(Estimate):
 
     Attributes:
         model: the arm, and which combinations the base parameters are.
-        predictor: (U,) the values that predict efforts best with nothing else known: in them is what the values owe to
-            gains, delay and shape of friction, which are estimated apart from these.
+        fitted, fitted_covariance: (U,), (U, U) the values that explain these data best with nothing else known: in them
+            is what the values owe to gains, delay and shape of friction, which are estimated apart from these.
     """
 
     model: LinkModel
-    predictor: FloatArray
+    fitted: FloatArray
+    fitted_covariance: FloatArray
 
     @property
     def base(self) -> BaseParameters:
@@ -192,7 +201,7 @@ class Solution:
         rows: how many rows have been used.
         fit: how well the channels are explained, where that is known.
         repeatability: (U, U) the part of the covariance that noise alone causes; all of it if None.
-        predictor: (U,) the values that predict best, where they are others.
+        fitted, fitted_covariance: (U,), (U, U) the values that explain the data best, where they are others.
     """
 
     stamp: int
@@ -202,7 +211,8 @@ class Solution:
     rows: int
     fit: Fit | None
     repeatability: FloatArray | None = None
-    predictor: FloatArray | None = None
+    fitted: FloatArray | None = None
+    fitted_covariance: FloatArray | None = None
 
     @property
     def repeatable(self) -> FloatArray:
@@ -226,7 +236,7 @@ def judge_load(
     information = root.T @ root
     feasible = nearest_feasible(values, information)
     states = judge_load_parameters(values, covariance)
-    if not has_error(findings):
+    if not has_error(findings) and all(finding.code != CONTRADICTION for finding in findings):
         excess = values - feasible
         is_known = ParameterState.KNOWN in states
         if is_known and float(excess @ information @ excess) >= _IMPOSSIBLE:
@@ -264,7 +274,8 @@ def judge_links(solution: Solution, model: LinkModel, findings: Sequence[Finding
         rows=solution.rows,
         fit=solution.fit,
         model=model,
-        predictor=solution.values if solution.predictor is None else solution.predictor,
+        fitted=solution.values if solution.fitted is None else solution.fitted,
+        fitted_covariance=solution.covariance if solution.fitted_covariance is None else solution.fitted_covariance,
     )
 
 
@@ -322,7 +333,7 @@ def _find_contradiction(squares: float, freedom: int) -> tuple[Finding, ...]:
         f"the recordings contradict each other (chi-square {squares:.0f} with {freedom} degrees of freedom): "
         "replay recordings of different loads separately"
     )
-    return (Finding("warning", "recordings_contradict", message),)
+    return (Finding("warning", CONTRADICTION, message),)
 
 
 _NO_BODY = Finding(

@@ -16,6 +16,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -81,11 +82,24 @@ class WeightedSolution:
         return np.asarray(np.outer(pulled, pulled) + np.diag(pulled**2))
 
 
+class Uncertainty(NamedTuple):
+    """How uncertain predictions are.
+
+    Attributes:
+        covariance: (U, U) of the unknowns they are made with.
+        variances: (K,) of what these leave of the rows of each channel.
+    """
+
+    covariance: FloatArray
+    variances: FloatArray
+
+
 class ReweightedEstimator:
     """Takes rows of all channels and solves for the unknowns when asked.
 
     Attributes:
         values: (U,) the present estimate.
+        noise: (K,) variances of what it leaves of the rows.
     """
 
     def __init__(
@@ -125,7 +139,7 @@ class ReweightedEstimator:
         self._sums: FloatArray = np.zeros((channels, 6))
         self._long, self._short, self._blocks = np.zeros((3, channels))
         self._variances: FloatArray = np.full(channels, np.inf)
-        self._noise: FloatArray = np.zeros(channels)
+        self.noise: FloatArray = np.zeros(channels)
         self._inverse: FloatArray = np.ascontiguousarray(self._prior.inverse_factor())
         self.values = self._prior.solve()
 
@@ -149,7 +163,7 @@ class ReweightedEstimator:
             usable,
             self.values,
             self._inverse,
-            self._noise,
+            self.noise,
             self._floors,
             self._sums,
             BLOCK,
@@ -174,9 +188,22 @@ class ReweightedEstimator:
         """Solve once, with the weights that the last solution gave, and take the values over."""
         solution = self._solve_once(self._variances)
         self.values, self._variances = solution.values, solution.variances
-        self._noise = solution.variances
+        self.noise = solution.variances
         self._inverse = solution.inverse
         return solution
+
+    def freeze(self, values: FloatArray, uncertainty: Uncertainty | None) -> None:
+        """Take values (U,) from elsewhere, and how uncertain they are; without that nothing is taken to be known."""
+        self.values = np.array(values, dtype=np.float64)
+        if uncertainty is not None:
+            scale = np.sqrt(np.diag(uncertainty.covariance))
+            root = np.linalg.cholesky(uncertainty.covariance / np.outer(scale, scale))
+            self._inverse, self.noise = np.ascontiguousarray(scale[:, None] * root), uncertainty.variances
+
+    def find_spread(self, equations: FloatArray) -> FloatArray:
+        """Variances (K,) of what is predicted of a row [A, ...] (K, > U) that come of the unknowns."""
+        spread = equations[:, : len(self.values)].dot(self._inverse)
+        return np.asarray(np.einsum("ij,ij->i", spread, spread))
 
     def solve(self) -> WeightedSolution:
         """The best solution of all rows so far; changes nothing."""
@@ -262,7 +289,12 @@ class ReweightedEstimator:
 
     def misfit(self, values: FloatArray, solution: WeightedSolution) -> float:
         """Sum of squares that values (U,) leave of all rows, in the units of a solution's noise."""
-        weights = 1.0 / (solution.variances * solution.correlations)
+        return float(self._squares_at(values) @ (1.0 / (solution.variances * solution.correlations)))
+
+    def find_rms(self, values: FloatArray) -> FloatArray:
+        """Rms (K,) of what values (U,) leave of the rows."""
+        return np.asarray(np.sqrt(self._squares_at(values) / self._count()))
+
+    def _squares_at(self, values: FloatArray) -> FloatArray:
         padded = np.concatenate((values, np.zeros(self._nuisances.columns)))
-        left = [self._channel(k).squares_at(padded[used]) for k, used in enumerate(self._used)]
-        return float(weights @ np.array(left))
+        return np.array([self._channel(k).squares_at(padded[used]) for k, used in enumerate(self._used)])

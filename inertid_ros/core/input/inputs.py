@@ -225,7 +225,9 @@ def choose_joints(robot: Robot, block: JointBlock, health: Health) -> Sequence[s
         return ()
     left = [name for name in robot.joint_names if name not in joints]
     if left:
-        health.report("joint_states", "unmeasured_joints", stamp, ", ".join(left))
+        strange = [name for name in names if name not in robot.joint_names]
+        detail = ", ".join(left) + (f"; not in the URDF: {', '.join(strange)}" if strange else "")
+        health.report("joint_states", "unmeasured_joints", stamp, detail)
     return joints
 
 

@@ -34,6 +34,8 @@ _UNKNOWN_MASS = 0.1
 _THINNEST = 0.01
 """Smallest second moment about the centre of mass that is plausible, as a part of that of a ball of water: a plate or a
 rod, not a plane or a line."""
+_AT_BOUND = 1.01
+"""Multiple of that up to which a link is at the bound: rounding, and nothing else."""
 _FAR = 30.0
 """Where to start, in units of the prior: far inside, so that no first step meets the boundary."""
 _PULL = 1e-3
@@ -113,14 +115,26 @@ def make_plausible(phi: FloatArray) -> FloatArray:
     """
     if phi[0] < _SMALLEST_MASS:
         return compose(_UNKNOWN_MASS, np.zeros(3), inertia_of_ball(_UNKNOWN_MASS) * np.eye(3))
-    mass, com, inertia = decompose(phi)
-    moments, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - inertia)
-    about_origin = float(np.abs(moments).sum() + mass * com @ com)
-    thinnest = max(_THINNEST * 0.5 * inertia_of_ball(mass), 100.0 * MARGIN * about_origin)
+    mass, com, _ = decompose(phi)
+    moments, axes, thinnest = _find_thickness(phi)
     if moments[0] >= thinnest:
         return phi
     spread = axes * np.maximum(moments, thinnest) @ axes.T
     return compose(mass, com, np.trace(spread) * np.eye(3) - spread)
+
+
+def is_at_bound(phi: FloatArray) -> bool:
+    """Whether a link (10,) is as thin as can be, which no real one is: the data ask for what is not consistent."""
+    moments, _, thinnest = _find_thickness(phi)
+    return bool(moments[0] < _AT_BOUND * thinnest)
+
+
+def _find_thickness(phi: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """Second moments (3,) of a body (10,) about its centre of mass, their axes (3, 3), and the least plausible one."""
+    mass, com, inertia = decompose(phi)
+    moments, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - inertia)
+    about_origin = float(np.abs(moments).sum() + mass * com @ com)
+    return moments, axes, max(_THINNEST * 0.5 * inertia_of_ball(mass), 100.0 * MARGIN * about_origin)
 
 
 def descend(matrix: FloatArray, wanted: FloatArray, bodies: int, positive: int) -> FloatArray:

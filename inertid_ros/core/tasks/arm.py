@@ -32,7 +32,7 @@ from inertid_ros.core.estimation.estimate import (
 )
 from inertid_ros.core.estimation.events import Decision, describe_change, find_probability
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.reweighted import ReweightedEstimator, WeightedSolution
+from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty, WeightedSolution
 from inertid_ros.core.estimation.systematic_links import Nuisances
 from inertid_ros.core.input.inputs import ArmInput, Waiting
 from inertid_ros.core.input.segments import Segment
@@ -127,8 +127,9 @@ class ArmTask:
         self._settled_at = -np.inf
         self._tilt = _make_tilt(links, model) if self._nuisances else None
         self._recorded: list[tuple[int, FloatArray]] = []
+        self._deviation: FloatArray | None = None
         empty = np.empty((0, len(model.channels)))
-        self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, empty > 0.0)
+        self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, empty > 0.0, empty)
 
     def begin(self, segment: Segment) -> int:
         """Carry a segment through up to its first row."""
@@ -141,25 +142,26 @@ class ArmTask:
     def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
         """Fold the row in, and solve once in a while."""
         row, stamp = self.rows.row, segment.stamps.item(position)
-        record = np.empty((3, len(row.readings)))
-        is_bad = self.rows.record_row(self.estimator.values, self._drives, record)
+        record = np.empty((4, len(row.readings)))
+        is_bad = self.rows.record_row(self.estimator.values, self._drives, record[:3])
+        self._deviation = record[3] = self._find_deviation(row.equations)
         self._recorded.append((stamp, record))
+        sample = segment.samples[position]
+        if self._check is not None and row.is_old.item(0) == 0.0:
+            joints, efforts = self._joints, sample[1 + 2 * self._joints + self._first_effort :]
+            self._check.take(sample[1 : 1 + joints], efforts[:joints], efforts[-joints:])
         if is_paused:
             return _NOTHING
-        sample = segment.samples[position]
         if self._energy is not None:
             self._energy.take(sample, segment.starts_anew and position == 0, is_bad)
         decision = _NOTHING
         if row.is_old.item(0) == 0.0:
             if self._energy_rows is not None and self._fit is not None:
                 self.estimator.take(self._energy_rows.row_at(sample.item(0)), record[2].min(keepdims=True))
-                self._fit.take(*record)
+                self._fit.take(*record[:3])
             else:
                 self._add_nuisances(sample)
                 self.estimator.take(row.equations, row.usable)
-            if self._check is not None:
-                joints, efforts = self._joints, sample[1 + 2 * self._joints + self._first_effort :]
-                self._check.take(sample[1 : 1 + joints], efforts[:joints], efforts[-joints:])
             decision = self._test(row.equations, row.usable)
         if stamp // INTERVAL % INTERVALS_PER_SOLUTION == 0 and self.estimator.rows > self._solved_rows:
             self._solve(sample.item(0))
@@ -210,26 +212,35 @@ class ArmTask:
             measured, predicted = self.input.restore(segment, measured), self.input.restore(segment, predicted)
         if self._recorded:
             rows = self._list_rows()
-        return Output(stamps, measured, predicted, np.logical_not(samples[:, columns.bad]), rows, events)
+        usable = np.logical_not(samples[:, columns.bad])
+        return Output(stamps, measured, predicted, usable, rows, events, self._deviation)
 
     def _list_rows(self) -> RowOutput:
         """The rows used since the last segment."""
         stamps, records = zip(*self._recorded, strict=True)
         self._recorded, rows = [], np.array(records)
-        return RowOutput(np.array(stamps), rows[:, 0], rows[:, 1], rows[:, 2] > 0.0)
+        return RowOutput(np.array(stamps), rows[:, 0], rows[:, 1], rows[:, 2] > 0.0, rows[:, 3])
 
     def answer(self, waiting: Waiting, predicted: FloatArray) -> Output:
         """Samples that wait, as the driver publishes them."""
         if self.input.must_restore:
             predicted = self.input.restore(waiting, predicted)
-        return Output(waiting.stamps, waiting.measured, predicted, waiting.usable, self._no_rows)
+        return Output(waiting.stamps, waiting.measured, predicted, waiting.usable, self._no_rows, (), self._deviation)
+
+    def _find_deviation(self, equations: FloatArray) -> FloatArray:
+        """Standard deviations (K,) of what is predicted of a row: of the unknowns, and what is left of each channel."""
+        spread = self.estimator.find_spread(equations)
+        left = self.estimator.noise if self._fit is None else self._fit.residual_rms**2
+        return np.asarray(np.sqrt(spread + left))
 
     def _summarise(
         self, estimator: ReweightedEstimator, fitted: RowFit | None, stamp: int, is_paused: bool
     ) -> Solution:
         """What an estimate is made from."""
         solution = estimator.solve()
-        joint, fit = estimator.solve_jointly(solution), fitted or solution
+        joint, fit, model = estimator.solve_jointly(solution), fitted or solution, self.model
+        has_load = len(joint.values) > len(model.prior)
+        by_urdf = None if has_load or fitted is not None else estimator.find_rms(model.prior)
         waiting = Mode.TRACKING if solution.rows.any() else Mode.WAITING
         return Solution(
             stamp=stamp,
@@ -237,9 +248,10 @@ class ArmTask:
             values=joint.values,
             covariance=joint.covariance,
             rows=int(fit.rows.max(initial=0)),
-            fit=Fit(self.model.channels, fit.rows, fit.residual_rms, fit.measured_rms),
+            fit=Fit(model.channels, model.units, fit.rows, fit.residual_rms, fit.measured_rms, by_urdf),
             repeatability=joint.repeatability,
-            predictor=solution.values,
+            fitted=solution.values,
+            fitted_covariance=solution.covariance(),
         )
 
     def _find(self) -> tuple[Finding, ...]:
@@ -251,9 +263,9 @@ class ArmTask:
         estimator, found, fit = self.estimator.copy(), self._find(), copy.deepcopy(self._fit)
         return lambda: judge_links(self._summarise(estimator, fit, stamp, is_paused), self.model, found)
 
-    def freeze(self, values: FloatArray) -> None:
+    def freeze(self, values: FloatArray, uncertainty: Uncertainty | None = None) -> None:
         """Predict with these unknowns (U,)."""
-        self.estimator.values = np.array(values, dtype=np.float64)
+        self.estimator.freeze(values, uncertainty)
         self._predict_with(self.estimator.values)
 
     def reset(self) -> None:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.events import Decision
+from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.input.inputs import Waiting
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import Event, FloatArray, JointBlock, Output, WrenchBlock
@@ -52,8 +53,8 @@ class Task(Protocol):
     def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LoadEstimate | LinksEstimate]:
         """What gives all that is known, for samples up to a stamp, in any thread; changes nothing."""
 
-    def freeze(self, values: FloatArray) -> None:
-        """Predict with these unknowns (U,)."""
+    def freeze(self, values: FloatArray, uncertainty: Uncertainty | None = None) -> None:
+        """Predict with these unknowns (U,); of an arm, say how uncertain that is."""
 
     def reset(self) -> None:
         """Forget all that was learned."""

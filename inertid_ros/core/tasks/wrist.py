@@ -8,19 +8,30 @@ import numpy as np
 
 from inertid_ros.core.checks.wrench_convention import ConventionCheck, WrenchSign, find_contradictions
 from inertid_ros.core.diagnosis import Health, has_error
+from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
 from inertid_ros.core.equations.load import LOAD, UNKNOWNS, make_load_equation
 from inertid_ros.core.errors import NotIdentifiedError
-from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, Mode, Solution, WristSensor, judge_load
+from inertid_ros.core.estimation.estimate import (
+    Fit,
+    LinksEstimate,
+    LoadEstimate,
+    Mode,
+    Solution,
+    WristSensor,
+    judge_load,
+)
 from inertid_ros.core.estimation.events import Decision, describe_change
 from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
 from inertid_ros.core.estimation.nuisances import find_misfit, find_nuisances
+from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.inputs import Waiting, WristInput
 from inertid_ros.core.input.segments import Segment
-from inertid_ros.core.records import BoolArray, Event, FloatArray, Output, RowOutput
+from inertid_ros.core.records import LOAD_EVENTS, BoolArray, Event, FloatArray, Output, RowOutput
 from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.rows.rows import Filters, Rows
+from inertid_ros.core.rows.energy import RowFit
+from inertid_ros.core.rows.rows import Filters, Row, Rows
 from inertid_ros.core.rows.standstill import CALIBRATED, discard_run, start_noise
 from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import Settings
@@ -58,10 +69,11 @@ class WristLoadTask:
         lag = self.rows.settling / (2.0 if Method(load.method) is Method.INTEGRAL else 8.0)
         self._convention = ConventionCheck(path, gravity, lag)
         self._sign = WrenchSign(load.wrench_sign)
+        self._fit, self._taken = RowFit(len(WRENCH_NAMES)), np.zeros(2)
         self.tool: Tool | None = None
         self._usable: BoolArray = np.ones((1, 6), dtype=bool)
         empty, flags = np.empty((0, 6)), np.empty((0, 6), dtype=bool)
-        self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, flags)
+        self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, flags, empty)
 
     def begin(self, segment: Segment) -> int:
         """Carry a segment through up to its first row."""
@@ -70,17 +82,29 @@ class WristLoadTask:
     def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
         """Test the row, and fold it in if it fits."""
         row, estimator = self.rows.row, self._estimator
+        if row.signals.item(12) > 0.0:
+            self._convention.take(row.signals, row.readings, segment.samples[position])
         if is_paused or row.signals.item(12) <= 0.0:
             return Decision(False)
         decision = estimator.take(segment.samples.item(position, 0), row, self._noise[:6])
         is_tracking = estimator.mode is Mode.TRACKING
-        self._convention.take(row.signals, row.readings, segment.samples[position])
+        self._note_fit(row, decision)
         if self._sign.sign is None and abs(estimator.values.item(0)) > _LIGHTEST:
             self._sign.learn(estimator.values.item(0), float(estimator.covariance()[0, 0]))
         self.rows.set_values(estimator.values)
         if not is_tracking:
             discard_run(self.rows.memory, self.rows.integers)
         return decision if decision.kind is None else self._subtract_tool(decision)
+
+    def _note_fit(self, row: Row, decision: Decision) -> None:
+        """Note how well a row is explained, or that it was taken in contact; of another load that begins anew."""
+        self._taken += 1.0, self._estimator.mode is Mode.CONTACT
+        if decision.kind in LOAD_EVENTS:
+            self._fit = RowFit(len(WRENCH_NAMES))
+        if self._estimator.mode is Mode.TRACKING:
+            equations, values = row.equations, self._estimator.values
+            without_bias = equations[:, -1] - equations[:, LOAD:UNKNOWNS].dot(values[LOAD:])
+            self._fit.take(without_bias, equations[:, :LOAD].dot(values[:LOAD]), row.usable)
 
     def _subtract_tool(self, decision: Decision) -> Decision:
         """The same with masses of the load alone, in kilograms whatever the driver's sign."""
@@ -110,6 +134,8 @@ class WristLoadTask:
         mode, rows = Mode.PAUSED if is_paused else waiting, estimator.rows
         noise_density, noise_calibrated = np.sqrt(self._noise[:6]), bool(self._noise[CALIBRATED])
         check_convention = self._convention.prepare()
+        fit = Fit(WRENCH_NAMES, WRENCH_UNITS, self._fit.rows.copy(), self._fit.residual_rms, self._fit.measured_rms)
+        contact_share = float(self._taken[1] / max(self._taken[0], 1.0))
         found = find_contradictions(
             estimator.values, estimator.covariance(), sign, float(np.linalg.norm(self._gravity))
         )
@@ -124,7 +150,7 @@ class WristLoadTask:
                 values=factor * joint.values[:LOAD],
                 covariance=joint.covariance[:LOAD, :LOAD],
                 rows=rows,
-                fit=None,
+                fit=fit,
                 repeatability=joint.repeatability[:LOAD, :LOAD],
             )
             sensor = WristSensor(
@@ -136,6 +162,7 @@ class WristLoadTask:
                 variance_inflation=float(joint.inflation.mean()),
                 nuisances=nuisances,
                 nuisance_deviations=deviations,
+                contact_share=contact_share,
             )
             wrong = check_convention() + found
             if not has_error(wrong):
@@ -170,7 +197,7 @@ class WristLoadTask:
         self.tool = Tool(carried.values, carried.covariance, self.frame)
         return self.tool
 
-    def freeze(self, values: FloatArray) -> None:
+    def freeze(self, values: FloatArray, uncertainty: Uncertainty | None = None) -> None:  # noqa: ARG002
         """Predict with these [phi (10), bias (6)], in the driver's own sign."""
         self._estimator.values = np.array(values, dtype=np.float64)
         self.rows.set_values(self._estimator.values)
@@ -180,5 +207,6 @@ class WristLoadTask:
         self._estimator.reset()
         self._convention.restart()
         self._sign = WrenchSign(self._configured_sign)
+        self._fit, self._taken = RowFit(len(WRENCH_NAMES)), np.zeros(2)
         self.rows.restart()
         self.rows.set_values(self._estimator.values)

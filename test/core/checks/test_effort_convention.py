@@ -11,6 +11,12 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.files.share import share_path
 
+LEVELS = {
+    "effort_without_gravity": "warning",
+    "effort_sign": "error",
+    "effort_unit": "error",
+    "joints_in_degrees": "error",
+}
 GRAVITY = np.array([0.0, 0.0, -9.80665])
 
 
@@ -33,7 +39,7 @@ def find(arm: ArmModel, positions: FloatArray, efforts: FloatArray) -> list[str]
     check = EffortCheck(arm)
     for position, effort in zip(positions, efforts, strict=True):
         check.take(position, effort, np.zeros(6))
-    return [finding.code for finding in check.findings()]
+    return [finding.code for finding in check.findings() if finding.level == LEVELS[finding.code]]
 
 
 def test_measured_torques_are_taken_for_what_they_are() -> None:
@@ -57,6 +63,19 @@ def test_torques_of_the_other_sign_are_called_out() -> None:
 def test_currents_are_called_out(constants: FloatArray) -> None:
     arm, positions, efforts, _ = make_efforts()
     assert find(arm, positions, efforts * constants) == ["effort_unit"]
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_a_urdf_whose_masses_are_wrong_by_half_is_no_wrong_unit(factor: float) -> None:
+    arm, positions, efforts, _ = make_efforts()
+    assert find(arm, positions, factor * efforts) == []
+
+
+def test_degrees_are_called_out_by_name() -> None:
+    """Not as torques without gravity, which is what they look like where the pose is taken as radians."""
+    arm, positions, efforts, _ = make_efforts()
+    assert find(arm, np.degrees(positions), efforts) == ["joints_in_degrees"]
+    assert find(arm, positions + 4.0 * np.pi, efforts) == []
 
 
 def test_an_arm_that_gravity_does_not_load_is_not_judged() -> None:
