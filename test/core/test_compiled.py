@@ -116,7 +116,8 @@ def test_pure_python_needs_no_compilation(tmp_path: Path) -> None:
 def test_every_copy_of_the_kernels_has_code_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numba knows sources by place and time: for others, nothing is compiled yet."""
     names = [module._hash_sources()]
-    shutil.copytree(CORE, tmp_path / "core")
+    for part in ("core", "messages"):
+        shutil.copytree(CORE.parent / part, tmp_path / part)
     monkeypatch.setattr(module, "__file__", str(tmp_path / "core" / "compiled.py"))
     names.append(module._hash_sources())
     os.utime(tmp_path / "core" / module._KERNELS[0], (1, 1))

@@ -34,6 +34,8 @@ _DISTINCT = 5.0
 """Difference of both logarithms from which it is certain whether load or bias have changed: 150 to 1."""
 CONSISTENT = 1e-4
 """Probability below which the next piece contradicts a change that was suspected."""
+_DOUBTFUL = 0.05
+"""Probability below which a change may be growing still, and is not accepted yet: to wait costs half a second."""
 
 
 class Evidence(NamedTuple):
@@ -111,19 +113,38 @@ def weigh_change(sums: ProductSums, before: FloatArray, window: FloatArray) -> E
     return Evidence(evidence[0], evidence[1], changed, difference, prior - gain @ across.T)
 
 
-def contradicts(sums: ProductSums, suspected: Evidence, window: FloatArray) -> bool:
-    """Whether a later window (6, P, P) is inconsistent with a change that was suspected: it grows, or has passed.
+class Sameness(NamedTuple):
+    """How probable it is that a change, as it was suspected, leaves what a later window shows.
 
-    Growth shows most in the direction of the change itself, so that is tested on its own, too.
+    Attributes:
+        overall: of all scores of the window.
+        along: of those in the direction of the change, where growth shows most.
     """
+
+    overall: float
+    along: float
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether it has grown, or has passed."""
+        return min(self.overall, self.along) < CONSISTENT
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether it may be growing still."""
+        return self.along < _DOUBTFUL
+
+
+def find_sameness(sums: ProductSums, suspected: Evidence, window: FloatArray) -> Sameness:
+    """Whether a later window (6, P, P) is consistent with a change that was suspected."""
     index = np.flatnonzero(np.isfinite(np.diag(sums.precision)))
     scores = _find_scores(sums, window, suspected.changed, index)
     expected = np.eye(len(scores.values)) + scores.by_all @ suspected.covariance @ scores.by_all.T
     growth = scores.by_all @ suspected.change
     solved = np.linalg.solve(expected, np.stack((scores.values, growth), axis=1))
     distance, along, size = scores.values @ solved[:, 0], growth @ solved[:, 0], growth @ solved[:, 1]
-    return bool(
-        chdtrc(len(scores.values), distance) < CONSISTENT or (size > 0.0 and chdtrc(1, along**2 / size) < CONSISTENT)
+    return Sameness(
+        float(chdtrc(len(scores.values), distance)), float(chdtrc(1, along**2 / size)) if size > 0.0 else 1.0
     )
 
 

@@ -21,7 +21,14 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, UNKNOWNS, attenuate
-from inertid_ros.core.estimation.change import CERTAIN, CONSISTENT, Evidence, contradicts, looks_the_same, weigh_change
+from inertid_ros.core.estimation.change import (
+    CERTAIN,
+    CONSISTENT,
+    Evidence,
+    find_sameness,
+    looks_the_same,
+    weigh_change,
+)
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.events import Decision, find_probability
 from inertid_ros.core.estimation.folding import INFLATION, track_row
@@ -317,14 +324,16 @@ class HypothesisEstimator:
         self._suspected = None
         if evidence.strongest < CERTAIN:
             return _NOTHING
-        if suspected.evidence is not None and contradicts(sums, suspected.evidence, sums.window(1)):
+        same = None if suspected.evidence is None else find_sameness(sums, suspected.evidence, sums.window(1))
+        is_last = age + dropped >= RECENT - 2
+        if same is not None and (same.is_contradicted or (is_last and same.is_doubtful)):
             sums.split_off(age, dropped)
             self._rebuild(sums)
             self._start_testing(Mode.CONTACT)
             assert self._hypotheses is not None
             self._hypotheses.is_slight = self._hypotheses.is_watched = True
             return self._report(True, EventKind.CONTACT_BEGAN, 1.0 - CONSISTENT)
-        if age > 1 and (evidence.is_distinct or age + dropped >= RECENT - 2):
+        if same is not None and not same.is_doubtful and (evidence.is_distinct or is_last):
             return self._accept_slight(sums.split_off(age, dropped), evidence)
         self._suspected = _Suspicion(dropped, age, evidence)
         return _NOTHING
@@ -362,8 +371,9 @@ class HypothesisEstimator:
         suspected, self._suspected = self._suspected, None
         age, has_grown = 1, False
         if suspected is not None and suspected.evidence is not None:
-            has_grown = contradicts(self._sums, suspected.evidence, tested.sums.window(1))
-            age = 1 if has_grown else suspected.age + 1
+            same = find_sameness(self._sums, suspected.evidence, tested.sums.window(1))
+            has_grown = same.is_contradicted
+            age = 1 if has_grown or same.is_doubtful else suspected.age + 1
         evidence = weigh_change(self._sums, self._sums.total, tested.sums.window(age))
         if evidence.strongest < 0.0:
             return self._recover(find_probability(0.0, evidence.load, evidence.bias))

@@ -7,7 +7,7 @@ import pytest
 from support.products import draw_values, make_rows, make_sums, measure
 
 from inertid_ros.core.equations.load import FEATURES, LOAD, PRIOR_BIAS, PRIOR_LOAD, REGRESSORS, UNKNOWNS
-from inertid_ros.core.estimation.change import _CHANGE, CERTAIN, Evidence, contradicts, weigh_change
+from inertid_ros.core.estimation.change import _CHANGE, CERTAIN, Evidence, weigh_change
 from inertid_ros.core.estimation.products import ProductSums
 from inertid_ros.core.estimation.systematic import nuisance_deviations
 from inertid_ros.core.records import FloatArray
@@ -109,9 +109,9 @@ def make_next(change: FloatArray) -> tuple[ProductSums, Evidence, FloatArray]:
 
 
 def test_a_change_that_stays_is_not_contradicted() -> None:
-    assert not contradicts(*make_next(CHANGES["load"]))
+    assert not find_sameness(*make_next(CHANGES["load"])).is_contradicted
 
 
 @pytest.mark.parametrize("factor", [0.0, 2.5], ids=["it has passed", "it has grown"])
 def test_a_change_that_passes_or_grows_is_contradicted(factor: float) -> None:
-    assert contradicts(*make_next(factor * CHANGES["load"]))
+    assert find_sameness(*make_next(factor * CHANGES["load"])).is_contradicted
