@@ -26,19 +26,27 @@ from inertid_ros.ros.task import Task
 Judged = LoadEstimate | LinksEstimate | Exception
 """An estimate, or why judging it failed."""
 
-SHARE = 0.02
-"""Part of a processor that estimates may take where they need not come at a fixed rate: a tenth of what messages at
-1 kHz cost in rclpy anyway. Those of a 7-joint arm take 80 ms with their feasible completion: they come every 4 s."""
+SHARE = 0.08
+"""Part of a processor that estimates may take where they need not come at a fixed rate: a third of what messages at
+1 kHz cost in rclpy anyway. Those of a 7-joint arm take 80 ms with their feasible completion: they come every second."""
 FRESH = 0.5
 """Seconds for which an estimate is good enough for the diagnostics, half their period."""
 
 
 class Latest(NamedTuple):
-    """An estimate, when it was made [s of the monotonic clock], and for how long [s] it need not be made again."""
+    """An estimate, when it was made [s of the monotonic clock], and for how long [s] it need not be made again.
+
+    Samples may come faster than their stamps say, from a simulation: then it is good for as long by their stamps.
+    """
 
     estimate: LoadEstimate | LinksEstimate
     made_at: float
     good_for: float
+
+    def is_good(self, stamp: int) -> bool:
+        """Whether it need not be made again where the newest sample has this stamp [ns]."""
+        age = max(time.monotonic() - self.made_at, 1e-9 * abs(stamp - self.estimate.stamp))
+        return age < self.good_for
 
 
 def _judge(prepared: Callable[[], LoadEstimate | LinksEstimate]) -> Judged:
@@ -87,6 +95,7 @@ class Session:
         self._tool: Tool | None = None
         self._usage = Usage()
         self._answered = Answered()
+        self._newest = 0
         self.chain: Chain | None = None
         self.latest: Latest | None = None
         self.generation = 0
@@ -111,7 +120,7 @@ class Session:
     @property
     def is_fresh(self) -> bool:
         """Whether the latest estimate need not be judged again for the diagnostics."""
-        return self.latest is not None and time.monotonic() < self.latest.made_at + self.latest.good_for
+        return self.latest is not None and self.latest.is_good(self._newest)
 
     @property
     def can_wait(self) -> bool:
@@ -231,6 +240,7 @@ class Session:
         answers: list[Output | None] = []
         if processed is not None and len(processed.stamps):
             self.is_warm = True
+            self._newest = processed.stamps.item(-1)
             self.used_at = time.monotonic()
             self._usage.count_used(processed)
             for event in processed.events:

@@ -7,7 +7,7 @@ import pytest
 from support.products import draw_values, make_rows, make_sums, measure
 
 from inertid_ros.core.equations.load import FEATURES, LOAD, PRIOR_BIAS, PRIOR_LOAD, REGRESSORS, UNKNOWNS
-from inertid_ros.core.estimation.change import _CHANGE, CERTAIN, Evidence, weigh_change
+from inertid_ros.core.estimation.change import _CHANGE, CERTAIN, Evidence, find_sameness, weigh_change
 from inertid_ros.core.estimation.products import ProductSums
 from inertid_ros.core.estimation.systematic import nuisance_deviations
 from inertid_ros.core.records import FloatArray

@@ -34,7 +34,7 @@ def test_ramp_is_no_load_while_it_grows(sensors: str, title: str) -> None:
 def test_ramp_is_a_contact_and_neither_load_nor_bias_while_it_grows() -> None:
     for seed in range(3):
         run = run_once("mild", TITLED["ramp 0.5 N/s for 5 s"], seed)
-        assert run.delay < 3.0
+        assert run.delay < 5.0
         assert not run.is_wrong
         assert not run.is_off
 
