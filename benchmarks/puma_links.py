@@ -13,8 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from inertid_ros.core.chain import Chain, Target
-from inertid_ros.core.equations.arm import make_arm_equation
-from inertid_ros.core.equations.unknowns import LinkUnknowns
+from inertid_ros.core.equations.arm import LinkUnknowns, make_arm_equation
 from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import ArmModel, Robot

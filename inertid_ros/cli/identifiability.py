@@ -10,8 +10,7 @@ from rich.table import Table
 
 from inertid_ros.cli.command import finish
 from inertid_ros.cli.console import make_console
-from inertid_ros.core.equations.base_parameters import BaseParameters
-from inertid_ros.core.equations.identifiability import find_identifiable
+from inertid_ros.core.equations.base_parameters import BaseParameters, find_identifiable
 from inertid_ros.core.errors import SettingError, UnsupportedJointError
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import ArmModel, Robot

@@ -33,7 +33,6 @@ _KERNELS = (
     "input/joint_stream.py",
     "input/segments.py",
     "input/timeline.py",
-    "input/timestamps.py",
     "robot/tree.py",
     "rows/advance.py",
     "rows/energy.py",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from inertid_ros.core.diagnosis import Finding, HealthItem, Level
-from inertid_ros.core.equations.unknowns import group_channels
+from inertid_ros.core.equations.arm import group_channels
 from inertid_ros.core.estimation.estimate import CONTRADICTION, Fit, LinksEstimate, LoadEstimate, Mode, WristSensor
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import FloatArray

@@ -8,7 +8,7 @@ import numpy as np
 
 from inertid_ros.core.chain import Target
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
-from inertid_ros.core.input.timestamps import CONTINUITY
+from inertid_ros.core.input.timeline import CONTINUITY
 from inertid_ros.core.records import Event, FloatArray, IntArray, Output
 from inertid_ros.replay.residuals import PredictionSums
 from inertid_ros.replay.trace import MODES, STATES, Convergence, Envelope, Histogram, SignalTrace, Spectrum, TraceEvent

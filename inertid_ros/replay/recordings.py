@@ -14,7 +14,7 @@ from typing import Any
 from inertid_ros.bags.bag import Bag
 from inertid_ros.bags.mcap_writer import McapWriter, Sink
 from inertid_ros.core.errors import FileAccessError, InertidError, RecordingError
-from inertid_ros.core.input.timestamps import CONTINUITY
+from inertid_ros.core.input.timeline import CONTINUITY
 from inertid_ros.core.verdict import Verdict
 from inertid_ros.files.document import make_directory
 from inertid_ros.files.estimate_writer import write_estimate

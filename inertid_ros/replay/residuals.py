@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from inertid_ros.core.equations.arm import group_channels
 from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
-from inertid_ros.core.equations.unknowns import group_channels
 from inertid_ros.core.estimation.estimate import Fit
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, Output, RowOutput
 

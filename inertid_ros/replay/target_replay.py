@@ -14,7 +14,7 @@ from inertid_ros.core.equations.equation import WRENCH_UNITS
 from inertid_ros.core.errors import FileAccessError, InertidError, SettingError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
-from inertid_ros.core.input.joint_names import rename_joints
+from inertid_ros.core.input.inputs import rename_joints
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, Output, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.estimate import read_arm, read_tool

@@ -9,10 +9,10 @@ import numpy as np
 import pinocchio as pin
 from scipy.signal import bilinear, lfilter
 
+from inertid_ros.core.equations.arm import LinkUnknowns
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.load import make_load_equation
 from inertid_ros.core.equations.model import LinkModel
-from inertid_ros.core.equations.unknowns import LinkUnknowns
 from inertid_ros.core.input.segments import Columns, Segment
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray
 from inertid_ros.core.robot.robot import ArmModel, Robot

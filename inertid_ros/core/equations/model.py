@@ -9,11 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.equations.arm import Payload, make_arm_equation
-from inertid_ros.core.equations.base_parameters import BaseParameters, find_base_parameters
+from inertid_ros.core.equations.arm import LinkUnknowns, Payload, channel_names, make_arm_equation
+from inertid_ros.core.equations.base_parameters import (
+    BaseParameters,
+    draw_states,
+    find_base_parameters,
+    order_of_links,
+    square_up,
+)
 from inertid_ros.core.equations.equation import WRENCH_UNITS, Equation
-from inertid_ros.core.equations.identifiability import draw_states, order_of_links, square_up
-from inertid_ros.core.equations.unknowns import LinkUnknowns, channel_names
 from inertid_ros.core.errors import UnknownFrameError, UnsupportedJointError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import ArmModel, Robot

@@ -24,13 +24,14 @@ from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, UNKNOW
 from inertid_ros.core.estimation.change import (
     CERTAIN,
     CONSISTENT,
+    Decision,
     Evidence,
+    find_probability,
     find_sameness,
     looks_the_same,
     weigh_change,
 )
 from inertid_ros.core.estimation.estimate import Mode
-from inertid_ros.core.estimation.events import Decision, find_probability
 from inertid_ros.core.estimation.folding import INFLATION, track_row
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.products import PIECES, PRODUCTS, RECENT, REMEMBERED, ProductSums, lay_down_products

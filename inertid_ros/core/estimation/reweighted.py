@@ -22,8 +22,7 @@ import numpy as np
 
 from inertid_ros.core.estimation.folding import add_channels, explain_channels, fold_channels
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.misfit import Blocks
-from inertid_ros.core.estimation.systematic_links import Channel, JointSolution, Nuisances, solve_jointly
+from inertid_ros.core.estimation.systematic_links import Blocks, Channel, JointSolution, Nuisances, solve_jointly
 from inertid_ros.core.records import FloatArray, IntArray
 
 BLOCK = 50

@@ -12,6 +12,25 @@ bilinear; since each channel keeps the root of its whole information, [A_k, B_k,
 takes all rows into account as if they had been kept.
 
 How much weight a channel has is found from the scores of blocks, see `misfit`.
+
+How much more a channel's residuals weigh on an estimate than white noise of their variance would.
+
+Residuals of real arms are hardly noise: friction, gears and torque sensors err in a way that depends on the motion, so
+the same motion repeats the same error, however often. What matters is what residuals r do to the estimate, the score
+A^T r. Rows are summed up in blocks of two seconds of motion; with F = A T the columns made orthonormal over all rows,
+s_b = F_b^T r_b the score of block b and I_b = F_b^T F_b its information (all I_b add up to the identity),
+
+    E[s_b s_c^T] = v (delta_bc I_b - I_b I_c)
+
+for white noise of variance v, if the fit takes all out of the residuals that the channel's own columns can; in one of
+several channels with common unknowns it takes less, which errs on the safe side. The variance inflation compares the
+scores of all pairs of blocks with that, each pair weighted by how like its motions are,
+k_bc = tr(I_b I_c) / (|I_b| |I_c|), as Conley (1999) does for errors that depend on place:
+
+    v * inflation = sum k_bc s_b . s_c / sum k_bc tr(delta_bc I_b - I_b I_c)
+
+Noise that is correlated in time shows in the blocks' own scores, k_bb = 1; misfit that returns with the motion in those
+of like blocks: then n repetitions inflate n times, and tell no more than one. Of independent noise they tell more.
 """
 
 from __future__ import annotations
@@ -20,11 +39,93 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import eigh, solve_triangular
 
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.misfit import FEWEST_BLOCKS, Blocks, ChannelScores
 from inertid_ros.core.records import FloatArray, IntArray
+
+FEWEST_BLOCKS = 3
+"""Blocks that are needed; of two, the fit explains both."""
+_KEPT_BLOCKS = 16
+"""Blocks that are kept of a long recording, evenly spread over it: more say little new and take time."""
+_DEPENDENT = 1e-6
+"""Part of the largest information below which a direction is not counted: rounding of the products takes it over."""
+_LEAST_FREEDOM = 0.1
+"""Part of the scores that a fit leaves at least: where it explains all, nothing can be measured."""
+
+
+class Blocks:
+    """Sums of products of rows, block by block.
+
+    Attributes:
+        kept: products of blocks, evenly spread over all of them; each of them is never changed.
+        ended: how many blocks there have been.
+    """
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.kept: tuple[FloatArray, ...] = ()
+        self.ended = 0
+        self._stride = 1
+
+    def end(self, products: FloatArray) -> None:
+        """Take a block over, which must not be changed any more."""
+        if self.ended % self._stride == 0:
+            if len(self.kept) == _KEPT_BLOCKS:
+                self.kept = self.kept[::2]
+                self._stride *= 2
+            self.kept = (*self.kept, products)
+        self.ended += 1
+
+    def add(self, other: Blocks) -> None:
+        """Take over the blocks of another recording."""
+        self.kept += other.kept
+        self.ended += other.ended
+        while len(self.kept) > _KEPT_BLOCKS:
+            self.kept = self.kept[::2]
+            self._stride *= 2
+
+
+class ChannelScores:
+    """The blocks of one channel, ready to compare the scores of solutions with what noise lets expect."""
+
+    def __init__(self, products: FloatArray, factor: FloatArray, unknowns: int, ended: int) -> None:
+        """Orthonormalise.
+
+        Args:
+            products: (B, n + 1, n + 1) of the blocks' lines [A, nuisances, y], lower triangles.
+            factor: (m, m) root of the channel's information of all rows on its m unknowns.
+            unknowns: m, how many of the n columns belong to A.
+            ended: how many blocks there have been, of which B are given.
+        """
+        whole = np.tril(products) + np.swapaxes(np.tril(products, -1), -1, -2)
+        information = factor.T @ factor
+        lengths = np.sqrt(np.diag(information))
+        scale = np.where(lengths > 0.0, 1.0 / np.where(lengths > 0.0, lengths, 1.0), 0.0)
+        sizes, directions = eigh(information * np.outer(scale, scale))
+        used = sizes > _DEPENDENT * max(float(sizes[-1]), np.finfo(float).tiny)
+        turn = scale[:, None] * directions[:, used] / np.sqrt(sizes[used])
+        self._lines = turn.T @ whole[:, :unknowns]
+        own = self._lines[:, :, :unknowns] @ turn
+        flat = own.reshape(len(products), -1)
+        pairs = flat @ flat.T
+        norms = np.sqrt(np.diag(pairs))
+        norms[norms == 0.0] = 1.0
+        repeated = np.full(pairs.shape, ended / max(len(products), 1))
+        np.fill_diagonal(repeated, 1.0)
+        self._weights = pairs / np.outer(norms, norms) * repeated
+        total = float(np.trace(own, axis1=1, axis2=2).sum())
+        self._freedom = max(total - float((self._weights * pairs).sum()), _LEAST_FREEDOM * total)
+
+    def find_variance(self, coefficients: FloatArray) -> float:
+        """Variance v * inflation of the residuals of a solution.
+
+        Args:
+            coefficients: (n + 1,) of the columns and of y in the residual: [x, nuisances, -1].
+        """
+        scores = self._lines @ coefficients
+        return float((self._weights * (scores @ scores.T)).sum()) / self._freedom if self._freedom > 0.0 else 0.0
+
 
 _ROUNDS = 3
 """Gauss-Newton steps, each with the weights that the residuals of the last one give: gains are per cents, so that each

@@ -18,10 +18,10 @@ from inertid_ros.core.input.timeline import (
     NEVER,
     ORIGIN,
     SATURATED,
+    SECOND,
     Timeline,
     interpolate,
 )
-from inertid_ros.core.input.timestamps import SECOND
 from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock
 from inertid_ros.core.robot.robot import ArmModel
 

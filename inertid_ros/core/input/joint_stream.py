@@ -42,9 +42,9 @@ from inertid_ros.core.input.timeline import (
     STOP,
     UNTRUSTED,
     Timeline,
+    Verdict,
     must_stop,
 )
-from inertid_ros.core.input.timestamps import Verdict
 from inertid_ros.core.records import FloatArray, IntArray
 
 MAX_GAP = 0.15

@@ -23,8 +23,7 @@ from inertid_ros.core.input.segments import (
     lay_down,
     synchronise,
 )
-from inertid_ros.core.input.timeline import NEVER, NEWEST, ORIGIN, PAIRED, START, STOP, Timeline, interpolate
-from inertid_ros.core.input.timestamps import SECOND
+from inertid_ros.core.input.timeline import NEVER, NEWEST, ORIGIN, PAIRED, SECOND, START, STOP, Timeline, interpolate
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock
 
 _MAX_WAIT = 2 * SECOND

@@ -21,6 +21,7 @@ from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.load import LOAD, PRIOR_LOAD
 from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
 from inertid_ros.core.errors import SettingError
+from inertid_ros.core.estimation.change import Decision, describe_change, find_probability
 from inertid_ros.core.estimation.estimate import (
     Fit,
     LinksEstimate,
@@ -30,7 +31,6 @@ from inertid_ros.core.estimation.estimate import (
     judge_links,
     judge_load,
 )
-from inertid_ros.core.estimation.events import Decision, describe_change, find_probability
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty, WeightedSolution
 from inertid_ros.core.estimation.systematic_links import Nuisances

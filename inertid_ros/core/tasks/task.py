@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from inertid_ros.core.estimation.change import Decision
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
-from inertid_ros.core.estimation.events import Decision
 from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.input.inputs import Waiting
 from inertid_ros.core.input.segments import Segment

@@ -11,6 +11,7 @@ from inertid_ros.core.diagnosis import Health, has_error
 from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
 from inertid_ros.core.equations.load import LOAD, UNKNOWNS, make_load_equation
 from inertid_ros.core.errors import NotIdentifiedError
+from inertid_ros.core.estimation.change import Decision, describe_change
 from inertid_ros.core.estimation.estimate import (
     Fit,
     LinksEstimate,
@@ -20,7 +21,6 @@ from inertid_ros.core.estimation.estimate import (
     WristSensor,
     judge_load,
 )
-from inertid_ros.core.estimation.events import Decision, describe_change
 from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
 from inertid_ros.core.estimation.nuisances import find_misfit, find_nuisances
 from inertid_ros.core.estimation.reweighted import Uncertainty

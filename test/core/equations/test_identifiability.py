@@ -8,8 +8,7 @@ import pytest
 from support.arm_regressor import ArmRegressor
 from support.random_robots import make_chain, make_random_tree
 
-from inertid_ros.core.equations.base_parameters import BaseParameters
-from inertid_ros.core.equations.identifiability import draw_states, find_identifiable, square_up
+from inertid_ros.core.equations.base_parameters import BaseParameters, draw_states, find_identifiable, square_up
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import pinocchio_columns
 from inertid_ros.core.robot.robot import ArmModel, Robot

@@ -8,10 +8,9 @@ import pytest
 from support.arm_regressor import ArmRegressor
 from support.random_robots import make_random_tree
 
-from inertid_ros.core.equations.arm import Payload, make_arm_equation
+from inertid_ros.core.equations.arm import LinkUnknowns, Payload, make_arm_equation
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.signals import MOMENTUM, REST, compute_signals, project_momentum
-from inertid_ros.core.equations.unknowns import LinkUnknowns
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.inertial import compose, from_pinocchio, to_pinocchio
 from inertid_ros.core.robot.robot import ArmModel, Robot

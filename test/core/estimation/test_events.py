@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from inertid_ros.core.estimation.events import Decision, describe_change, find_probability
+from inertid_ros.core.estimation.change import Decision, describe_change, find_probability
 from inertid_ros.core.records import EventKind
 
 

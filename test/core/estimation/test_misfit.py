@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.estimation.misfit import Blocks, ChannelScores
+from inertid_ros.core.estimation.systematic_links import Blocks, ChannelScores
 from inertid_ros.core.records import FloatArray
 
 ROWS = 100

@@ -6,8 +6,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.misfit import Blocks
-from inertid_ros.core.estimation.systematic_links import Channel, JointSolution, Nuisances, solve_jointly
+from inertid_ros.core.estimation.systematic_links import Blocks, Channel, JointSolution, Nuisances, solve_jointly
 from inertid_ros.core.records import FloatArray
 
 TRUE = np.array([2.0, -1.0, 0.5])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.joint_names import JointNames, rename_joints
+from inertid_ros.core.input.inputs import JointNames, rename_joints
 from inertid_ros.core.records import JointBlock
 
 PANDA = ("panda_joint1", "panda_joint2", "panda_joint3", "panda_finger_joint1")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.timeline import Timeline
-from inertid_ros.core.input.timestamps import SECOND
+from inertid_ros.core.input.timeline import SECOND, Timeline
 
 START = 1_700_000_000 * SECOND
 STEP = 5_000_000
