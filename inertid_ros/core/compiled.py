@@ -93,15 +93,12 @@ def is_compiled() -> bool:
     return bool(config.DISABLE_JIT) or (_CACHE is not None and any(_CACHE.rglob("*.nbc")))
 
 
-_OPTIONS: dict[str, Any] = {"error_model": "numpy"}
-"""Of numba: a division by zero gives infinity, which needs no check before each one."""
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+"""Of numba: kernels release the GIL, and a division by zero gives infinity, which needs no check before each one."""
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function at its first call, and keep the result where that is possible.
-
-    It holds the GIL: most take microseconds, and to get the GIL back from a busy thread takes ten times as long.
-    """
+    """Compile a function at its first call, and keep the result where that is possible."""
     try:
         kernel: Any = njit(cache=_CACHE is not None, **_OPTIONS)(function)
     except RuntimeError:  # numba finds no place for this file's code in the cache after all
