@@ -143,7 +143,7 @@ def test_diagnostics_say_how_well_each_joint_is_explained(bench: Bench) -> None:
     assert fit is not None
     assert 0.2 < float(fit[1]) < 3.0
     assert 20.0 < float(fit[2]) < 200.0
-    assert int(fit[3]) > 300
+    assert int(fit[3]) > 200, "not older than it may be"
     assert values["mode"] == "tracking"
     assert values["link3.Izz"].endswith("kg m² (95 %), known")
     assert bench.status("effort").message == "fine"
