@@ -1,9 +1,9 @@
 """The messages of a bag in blocks, topic by topic: the same and in the same order as rosbags' reader, but much faster.
 
-rosbags walks through a file record by record. Here SQLite itself joins the rows of a database, and the messages of mcap
-chunks are found by their message indexes, all at once. Whatever does not look as expected (chunks that overlap in time,
+rosbags walks through a file record by record. Here the rows of a database are found in its pages, and the messages of
+mcap chunks by their message indexes, all at once. Whatever does not look as expected (chunks that overlap in time,
 messages that are compressed one by one, indexes that contradict the chunk, another version of rosbags) is left to
-rosbags.
+rosbags or SQLite.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,9 @@ from rosbags.rosbag2.reader import DirectoryReader
 from rosbags.rosbag2.storage_mcap import ChunkInfo, McapReader, decompress, msgsrc
 from rosbags.rosbag2.storage_sqlite3 import Sqlite3Reader
 
+from inertid_ros.bags.sqlite_pages import PageReader
 from inertid_ros.core.records import IntArray
+from inertid_ros.messages.cdr_layout import ByteArray, view_bytes
 
 Message = tuple[str, int, bytes]
 """Topic, time of recording [ns], bytes."""
@@ -40,16 +43,17 @@ _FIRST, _LAST = -(2**63), 2**63 - 1
 
 
 class Column(NamedTuple):
-    """The messages of one topic: their places (M,) in the block, their lengths (M,), and all their bytes."""
+    """The messages of one topic: their places (M,) in the block, where (M,) they begin in some data, their lengths."""
 
     places: IntArray
+    starts: IntArray
     lengths: IntArray
-    data: bytes
+    data: ByteArray
 
     def split(self) -> list[bytes]:
         """The messages one by one."""
-        edges = np.cumsum(self.lengths, dtype=np.int64).tolist()
-        return [self.data[start:end] for start, end in zip([0, *edges[:-1]], edges, strict=True)]
+        ends = (self.starts + self.lengths).tolist()
+        return [self.data[start:end].tobytes() for start, end in zip(self.starts.tolist(), ends, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,9 @@ class Block:
         for topic in dict.fromkeys(topics):
             places = [place for place, other in enumerate(topics) if other == topic]
             parts = [data[place] for place in places]
-            columns[topic] = Column(np.array(places), np.array([len(part) for part in parts]), b"".join(parts))
+            lengths = np.array([len(part) for part in parts])
+            starts = np.cumsum(lengths) - lengths
+            columns[topic] = Column(np.array(places), starts, lengths, view_bytes(b"".join(parts)))
         return cls(np.array(times, dtype=np.int64), columns)
 
     def list_messages(self) -> list[Message]:
@@ -147,74 +153,64 @@ def read_blocks(
         if not channels:
             continue
         if isinstance(part, Sqlite3Reader):
-            yield from _read_database(part.dbconn, channels, size, first, last)
+            yield from _read_database(part, channels, size, first, last)
         else:
             yield from _read_mcap(part, channels, size, first, last)
 
 
 def _read_database(
-    database: Any, channels: Mapping[int, str], size: int, first: int | None, last: int | None
+    storage: Sqlite3Reader, channels: Mapping[int, str], size: int, first: int | None, last: int | None
 ) -> Iterator[Block]:
+    database: Any = storage.dbconn
     start, end = _FIRST if first is None else first, _LAST if last is None else last
-    ((encoding,),) = database.execute("PRAGMA encoding").fetchall()
     indexes = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'messages'")
     index = next((name for name, text in indexes.fetchall() if "(timestamp" in (text or "")), None)
+    try:
+        pages = None if index is None else PageReader(Path(str(storage.path)), database)
+    except ValueError:
+        pages = None
     next_edge = "SELECT timestamp FROM messages WHERE timestamp >= ? ORDER BY timestamp LIMIT 1 OFFSET ?"
-    is_whole = index is not None and encoding == "UTF-8"
-    while is_whole and start < end:
+    listed = f'SELECT max(id), count(*) FROM messages INDEXED BY "{index}" WHERE {_SPAN}'
+    while pages is not None and start < end:
         try:
             ((edge,),) = database.execute(next_edge, (start, size)).fetchall() or [(end,)]
             stop = min(max(edge, start + 1), end)
-            block = _join_rows(database, f'messages INDEXED BY "{index}"', channels, start, stop)
-        except Exception:  # noqa: BLE001 - damage: row by row up to there
+            ((highest, count),) = database.execute(listed, (start, stop)).fetchall()
+            rows = pages.read(start, stop, highest, count, list(channels))
+        except Exception:  # noqa: BLE001 - damage: row by row from there on
             break
-        if block is not None:
-            yield block
+        if (rows.lengths < 0).any():
+            yield from _read_rows(database, channels, size, (start, stop))
+        elif len(rows.times):
+            columns = _make_columns(rows.topics, rows.starts, rows.lengths, pages.data, channels)
+            yield Block(rows.times, columns)
         start = stop
     if start < end:
-        query = f"SELECT topic_id, timestamp, data FROM messages {_select(channels)} ORDER BY timestamp"
-        rows = database.execute(query, (start, end))
-        yield from collect(((channels[key], time, data) for key, time, data in rows), size)
+        yield from _read_rows(database, channels, size, (start, end))
 
 
-def _select(channels: Iterable[int]) -> str:
-    return f"WHERE timestamp >= ? AND timestamp < ? AND topic_id IN ({','.join(map(str, channels))})"
+_SPAN = "timestamp >= ? AND timestamp < ?"
 
 
-def _join_rows(database: Any, table: str, channels: Mapping[int, str], start: int, stop: int) -> Block | None:
-    """The messages of a span of time. SQLite joins their bytes, as text that is never looked at."""
-    keys = _list_keys(channels)
-    filters = [f"FILTER (WHERE topic_id IN ({','.join(map(str, numbers))}))" for numbers in keys.values()]
-    lengths = [f"group_concat(length(data)) {condition}" for condition in filters]
-    joined = [f"CAST(group_concat(CAST(data AS TEXT), '') {condition} AS BLOB)" for condition in filters]
-    what = ", ".join(["group_concat(timestamp)", "group_concat(topic_id)", *lengths, *joined])
-    (found,) = database.execute(f"SELECT {what} FROM {table} {_select(channels)}", (start, stop)).fetchall()
-    if found[0] is None:
-        return None
-    times, sources = map(_parse, found[:2])
-    if (np.diff(times) < 0).any():
-        raise ValueError("SQLite has not followed the index")
-    parts = zip(keys.items(), found[2 : 2 + len(keys)], found[2 + len(keys) :], strict=True)
-    columns = {
-        topic: Column(_find(sources, numbers), _parse(sizes), data)
-        for (topic, numbers), sizes, data in parts
-        if sizes is not None
-    }
-    return Block(times, columns)
+def _read_rows(database: Any, channels: Mapping[int, str], size: int, span: tuple[int, int]) -> Iterator[Block]:
+    """The messages of a span of time, handed out by SQLite."""
+    keys = ",".join(map(str, channels))
+    query = f"SELECT topic_id, timestamp, data FROM messages WHERE {_SPAN} AND topic_id IN ({keys}) ORDER BY timestamp"
+    rows = database.execute(query, span)
+    yield from collect(((channels[key], time, data) for key, time, data in rows), size)
 
 
-def _parse(text: str) -> IntArray:
-    return np.fromstring(text, dtype=np.int64, sep=",")
-
-
-def _list_keys(channels: Mapping[int, str]) -> dict[str, list[int]]:
-    """The numbers of each topic."""
-    return {topic: [key for key, name in channels.items() if name == topic] for topic in channels.values()}
-
-
-def _find(sources: IntArray, keys: Iterable[int]) -> IntArray:
-    """Places of the messages with one of some keys."""
-    return np.flatnonzero(np.logical_or.reduce([sources == key for key in keys]))
+def _make_columns(
+    sources: IntArray, starts: IntArray, lengths: IntArray, data: ByteArray, channels: Mapping[int, str]
+) -> dict[str, Column]:
+    """Messages of some channels, topic by topic."""
+    columns = {}
+    for topic in dict.fromkeys(channels.values()):
+        keys = [key for key, name in channels.items() if name == topic]
+        those = np.flatnonzero(np.logical_or.reduce([sources == key for key in keys]))
+        if len(those):
+            columns[topic] = Column(those, starts[those], lengths[those], data)
+    return columns
 
 
 def _read_mcap(
@@ -302,26 +298,13 @@ def _join_chunks(
     if not chunks:
         return
     begins = np.cumsum([0, *(len(chunk.content) for chunk in chunks[:-1])])
-    content = b"".join(chunk.content for chunk in chunks)
+    content = view_bytes(b"".join(chunk.content for chunk in chunks))
     places = np.concatenate([chunk.places + begin for chunk, begin in zip(chunks, begins, strict=True)])
     records = np.concatenate([chunk.records for chunk in chunks])
     times = records["time"].astype(np.int64)
     order = np.argsort(times, kind="stable")
     order = order[(times[order] >= start) & (times[order] < stop)]
     for part in (order[first : first + size] for first in range(0, len(order), size)):
-        sources, starts = records["channel"][part], places[part] + _RECORD.itemsize
         lengths = records["length"][part].astype(np.int64) - (_RECORD.itemsize - 9)
-        found = {topic: _find(sources, keys) for topic, keys in _list_keys(channels).items()}
-        columns = {
-            topic: Column(those, lengths[those], _cut(content, starts[those], lengths[those]))
-            for topic, those in found.items()
-            if len(those)
-        }
-        yield Block(times[part], columns)
-
-
-def _cut(content: bytes, starts: IntArray, lengths: IntArray) -> bytes:
-    """Pieces, one behind the other."""
-    if (lengths == lengths[0]).all():
-        return _gather(content, starts, int(lengths[0]))
-    return b"".join(content[start:end] for start, end in zip(starts.tolist(), (starts + lengths).tolist(), strict=True))
+        starts = places[part] + _RECORD.itemsize
+        yield Block(times[part], _make_columns(records["channel"][part], starts, lengths, content, channels))

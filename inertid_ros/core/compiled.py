@@ -40,6 +40,7 @@ _KERNELS = (
     "rows/memory.py",
     "rows/standstill.py",
     "rows/tilt.py",
+    "../bags/sqlite_pages.py",
     "../messages/cdr_layout.py",
 )
 """The files that hold kernels, relative to this one."""

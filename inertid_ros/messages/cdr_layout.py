@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from mmap import mmap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ from inertid_ros.core.records import FloatArray, IntArray
 
 ENCAPSULATION_SIZE = 4
 ByteArray = NDArray[np.uint8]
-Records = NDArray[np.void]
+WordArray = NDArray[np.uint64]
+_START = np.zeros(1, dtype=np.int64)
 _BYTE_ORDERS = {b"\x00\x00": ">", b"\x00\x01": "<"}
 
 
@@ -29,27 +31,61 @@ class LayoutError(ValueError):
 
 
 @compiled
-def read_message(data: ByteArray, fixed: IntArray, places: IntArray, stamps: IntArray, numbers: ByteArray) -> bool:
-    """Copy stamp and numbers out of a message, unless one of its fixed bytes differs.
+def load_word(data: ByteArray, place: int) -> np.uint64:
+    """Eight bytes from a place on, aligned or not, the lowest first: written so that it becomes a single load."""
+    word, first = np.uint64(0), np.uint64(place)
+    for k in range(8):
+        word |= np.uint64(data[first + np.uint64(k)]) << np.uint64(8 * k)
+    return word
+
+
+@compiled
+def swap_bytes(word: np.uint64) -> np.uint64:
+    """The same eight bytes in reverse order."""
+    swapped = np.uint64(0)
+    for k in range(8):
+        swapped |= (word >> np.uint64(8 * k) & np.uint64(0xFF)) << np.uint64(56 - 8 * k)
+    return swapped
+
+
+@compiled
+def read_messages(
+    data: ByteArray, starts: IntArray, fixed: WordArray, places: IntArray, stamps: IntArray, numbers: WordArray
+) -> bool:
+    """Copy stamps and numbers out of messages; False as soon as a fixed byte of one differs.
 
     Args:
-        data: the message.
-        fixed: (2, k) places that must not differ, and what is there.
-        places: (8 + 8 m,) where the bytes of stamp and numbers are, lowest first.
-        stamps: (1,) takes the stamp [ns].
-        numbers: (8 m,) takes the bytes of the numbers, which are nowhere aligned in the message.
+        data: where the messages are.
+        starts: (N,) where each begins.
+        fixed: (3, k) words that must not differ: their places in a message, which of their bits, and what is there.
+        places: whether bytes are to be swapped, the place of the stamp, then place and count of each field.
+        stamps: (N,) takes the stamps [ns].
+        numbers: takes the numbers, bit by bit: all of the first field (N, count), then all of the second.
     """
-    for k in range(fixed.shape[1]):
-        if data[fixed[0, k]] != fixed[1, k]:
-            return False
-    seconds = nanoseconds = 0
-    for k in range(4):
-        seconds |= int(data[places[k]]) << 8 * k
-        nanoseconds |= int(data[places[4 + k]]) << 8 * k
-    stamps[0] = (seconds if seconds < 2**31 else seconds - 2**32) * 1_000_000_000 + nanoseconds
-    for k in range(len(numbers)):
-        numbers[k] = data[places[8 + k]]
+    count, low = len(starts), np.uint64(0xFFFFFFFF)
+    for i in range(count):
+        start = starts[i]
+        for k in range(fixed.shape[1]):
+            if load_word(data, start + np.int64(fixed[0, k])) & fixed[1, k] != fixed[2, k]:
+                return False
+        word = load_word(data, start + places[1])
+        if places[0]:
+            word = swap_bytes(word)
+            word = word << np.uint64(32) | word >> np.uint64(32)
+        seconds, nanoseconds = np.int64(word & low), np.int64(word >> np.uint64(32))
+        stamps[i] = (seconds if seconds < 2**31 else seconds - 2**32) * 1_000_000_000 + nanoseconds
+        begin = 0
+        for field in range(2, len(places), 2):
+            width = places[field + 1]
+            for k in range(width):
+                word = load_word(data, start + places[field] + 8 * k)
+                numbers[begin + i * width + k] = swap_bytes(word) if places[0] else word
+            begin += count * width
     return True
+
+
+Fields = tuple[FloatArray | None, ...]
+"""The numbers of N messages, (N, length) for each field; None for an empty one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,40 +95,54 @@ class Layout:
     Attributes:
         strings: the texts of the message: frame_id, then joint names.
         names: the joint names, always the same object, by which those who know them recognise them.
-        lengths: how many numbers each field has, in the order of `fields`.
         dtype: one record per message, with `sec`, `nanosec` and the fields as (length,) of float64.
-        fixed: (2, k) places of the bytes that must not differ, and what is there.
+        fixed: (k,) places of the bytes that must not differ.
         stamps: (1,) of the message that was read last [ns].
-        fields: (1, length) its numbers, None for an empty field.
+        fields: its numbers.
     """
 
     strings: tuple[str, ...]
     names: tuple[str, ...]
-    lengths: tuple[int, ...]
     dtype: np.dtype[np.void]
     fixed: IntArray
     stamps: IntArray
-    fields: tuple[FloatArray | None, ...]
+    fields: Fields
     _copy: ByteArray
     _data: memoryview
+    _words: WordArray
     _places: IntArray
-    _numbers: ByteArray
+    _numbers: WordArray
 
     def read(self, data: bytes) -> bool:
         """Read a message into `stamps` and `fields`, if it differs from the one learnt from only in these."""
         if len(data) != len(self._data):
             return False
         self._data[:] = data
-        return read_message(self._copy, self.fixed, self._places, self.stamps, self._numbers)
+        return read_messages(self._copy, _START, self._words, self._places, self.stamps, self._numbers)
 
-    def view_all(self, data: bytes) -> Records | None:
-        """View messages, one behind the other, as records; None if one of them does not match."""
-        table = np.frombuffer(data, dtype=np.uint8).reshape(-1, self.dtype.itemsize)
-        mask, fixed = np.zeros((2, table.shape[1]), dtype=np.uint8)
-        mask[self.fixed[0]], fixed[self.fixed[0]] = 1, self.fixed[1]
-        edges = np.flatnonzero(np.diff(mask != 0, prepend=False, append=False)).reshape(-1, 2).tolist()
-        is_alike = all(bool((table[:, start:stop] == fixed[start:stop]).all()) for start, stop in edges)
-        return np.frombuffer(data, dtype=self.dtype) if is_alike else None
+    def read_all(self, data: ByteArray, starts: IntArray) -> tuple[IntArray, Fields] | None:
+        """Stamps and numbers of messages of this length, which begin at (N,) places; None if one does not match.
+
+        The data are as `view_bytes` makes them.
+        """
+        count = len(starts)
+        stamps, numbers = np.empty(count, dtype=np.int64), np.empty(count * len(self._numbers), dtype=np.uint64)
+        if not read_messages(data, starts, self._words, self._places, stamps, numbers):
+            return None
+        return stamps, _divide(numbers, self._places[3::2].tolist(), count)
+
+
+def view_bytes(data: bytes | bytearray | mmap) -> ByteArray:
+    """Bytes as an array that cannot be written to: kernels would be compiled anew for any other."""
+    view = np.frombuffer(data, dtype=np.uint8)
+    view.flags.writeable = False
+    return view
+
+
+def _divide(numbers: WordArray, widths: Sequence[int], count: int) -> Fields:
+    """Views of the numbers of `count` messages, field by field."""
+    parts = np.split(numbers.view(np.float64), count * np.cumsum(widths)[:-1])
+    return tuple(part.reshape(count, width) if width else None for part, width in zip(parts, widths, strict=True))
 
 
 class LayoutReader:
@@ -148,32 +198,34 @@ class LayoutReader:
         ]
         offsets = [offset for _, _, offset, _ in self._fields]
         dtype = np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": len(self._data)})
-        counts = [count for _, kind, _, count in self._fields if kind == "f8"]
-        numbers = np.zeros(sum(counts))
-        ends = np.cumsum(counts).tolist()
-        fixed = np.flatnonzero(np.frombuffer(self._mask, dtype=np.uint8))
-        memory = np.zeros(len(self._data), dtype=np.uint8)
+        stamp, _, *others = self._fields
+        widths = [count for _, _, _, count in others]
+        places = [self._order == ">", stamp[2], *(number for _, _, *pair in others for number in pair)]
+        numbers = np.zeros(sum(widths), dtype=np.uint64)
+        memory = bytearray(self._data)
         return Layout(
             strings=tuple(self._strings),
             names=tuple(self._strings[1:]),
-            lengths=tuple(counts),
             dtype=dtype,
-            fixed=np.array([fixed, np.frombuffer(self._data, dtype=np.uint8)[fixed]], dtype=np.int64),
+            fixed=np.flatnonzero(np.frombuffer(self._mask, dtype=np.uint8)),
             stamps=np.zeros(1, dtype=np.int64),
-            fields=tuple(
-                numbers[None, end - count : end] if count else None for end, count in zip(ends, counts, strict=True)
-            ),
-            _copy=memory,
-            _data=memory.data,
-            _places=np.concatenate([self._list_places(*field[1:]) for field in self._fields]),
-            _numbers=numbers.view(np.uint8),
+            fields=_divide(numbers, widths, 1),
+            _copy=view_bytes(memory),
+            _data=memoryview(memory),
+            _words=self._list_words(),
+            _places=np.array(places, dtype=np.int64),
+            _numbers=numbers,
         )
 
-    def _list_places(self, kind: str, offset: int, count: int) -> IntArray:
-        """Where the bytes of numbers are, the lowest of each first."""
-        size = int(kind[1])
-        places = np.arange(size) if self._order == "<" else np.arange(size)[::-1]
-        return (offset + size * np.arange(count)[:, None] + places).ravel()
+    def _list_words(self) -> WordArray:
+        """The words with fixed bytes in them, as `read_messages` takes them; the last may overlap the one before."""
+        last = len(self._data) - 8
+        places = [min(place, last) for place in range(0, len(self._data), 8)]
+        mask, data = bytes(self._mask), self._data
+        words = [[int.from_bytes(part[place : place + 8], "little") for place in places] for part in (mask, data)]
+        found = np.array([places, *words], dtype=np.uint64)
+        found[2] &= found[1]
+        return np.ascontiguousarray(found[:, found[1] != 0])
 
     def _advance(self, alignment: int, size: int) -> int:
         start = self._offset + (ENCAPSULATION_SIZE - self._offset) % alignment
@@ -208,8 +260,3 @@ def learn_wrench_stamped(data: bytes) -> Layout:
     reader.read_string()
     reader.read_numbers("wrench", 6)
     return reader.finish()
-
-
-def stack(layout: Layout, messages: Sequence[bytes]) -> Records:
-    """View messages of one layout as an array of records."""
-    return np.frombuffer(b"".join(messages), dtype=layout.dtype)

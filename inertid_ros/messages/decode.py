@@ -11,16 +11,20 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
-from inertid_ros.messages.cdr_layout import Layout, LayoutError, Records, learn_joint_state, learn_wrench_stamped, stack
+from inertid_ros.core.records import BoolArray, IntArray, JointBlock, WrenchBlock
+from inertid_ros.messages.cdr_layout import (
+    ByteArray,
+    Fields,
+    Layout,
+    LayoutError,
+    learn_joint_state,
+    learn_wrench_stamped,
+)
 
 Deserialise = Callable[[bytes], Any]
 """Full decoder of one type of message; may raise anything on bytes that it cannot read."""
 
 Block = TypeVar("Block", JointBlock, WrenchBlock)
-
-_NONE = np.empty((1, 0))
-_SECOND = np.array([1_000_000_000], dtype=np.int64)
 
 LAYOUT_LIMIT = 16
 """Layouts that are remembered; a topic with more publishers than this is still decoded, but slowly."""
@@ -37,15 +41,13 @@ class StreamDecoder(Generic[Block]):
         self,
         deserialise: Deserialise,
         learn: Callable[[bytes], Layout],
-        from_records: Callable[[Layout, Records], Block],
-        from_layout: Callable[[Layout], Block],
+        from_fields: Callable[[Layout, IntArray, Fields], Block],
         from_message: Callable[[Any], Block],
     ) -> None:
-        """Decode by layout with `learn` and `from_records`, a single one with `from_layout`, else by `from_message`."""
+        """Decode by layout with `learn` and `from_fields`, else by `from_message`."""
         self._decode_fully = deserialise
         self._learn = learn
-        self._from_records: Callable[[Layout, Records], Block] = from_records
-        self._from_layout: Callable[[Layout], Block] = from_layout
+        self._from_fields: Callable[[Layout, IntArray, Fields], Block] = from_fields
         self._from_message: Callable[[Any], Block] = from_message
         self._layouts: dict[int, Layout] = {}
         self._layout: Layout | None = None
@@ -61,7 +63,7 @@ class StreamDecoder(Generic[Block]):
         """
         if self._layout is not None and self._layout.read(data):
             if self._sample is None:
-                self._sample = self._from_layout(self._layout)
+                self._sample = self._from_fields(self._layout, self._layout.stamps, self._layout.fields)
             return self._sample
         self._sample = None
         self.add(data)
@@ -75,24 +77,23 @@ class StreamDecoder(Generic[Block]):
         if self._layout is not None:
             self._run.append(data)
 
-    def add_all(self, joined: bytes, count: int) -> BoolArray:
-        """Take `count` serialised messages of the same length, joined; those of one layout are compared at once.
+    def add_all(self, data: ByteArray, starts: IntArray, length: int) -> BoolArray:
+        """Take serialised messages of the same length, which begin at (N,) places of some data.
 
         Returns:
             (N,) which of them could be read: each of these gives one sample, in their order.
         """
         self._end_run()
-        length = len(joined) // count
         layout = self._layouts.get(length)
-        records = None if layout is None else layout.view_all(joined)
-        if layout is not None and records is not None:
+        found = None if layout is None else layout.read_all(data, starts)
+        if layout is not None and found is not None:
             self._layout = layout
-            self._blocks.append(self._from_records(layout, records))
-            return np.ones(len(records), dtype=bool)
+            self._blocks.append(self._from_fields(layout, *found))
+            return np.ones(len(starts), dtype=bool)
         is_read = []
-        for place in range(count):
+        for start in starts.tolist():
             before = self.undecodable
-            self.add(joined[place * length : (place + 1) * length])
+            self.add(data[start : start + length].tobytes())
             is_read.append(self.undecodable == before)
         return np.array(is_read, dtype=bool)
 
@@ -104,7 +105,10 @@ class StreamDecoder(Generic[Block]):
 
     def _end_run(self) -> None:
         if self._run and self._layout is not None:
-            self._blocks.append(self._from_records(self._layout, stack(self._layout, self._run)))
+            joined = np.frombuffer(b"".join(self._run), dtype=np.uint8)
+            found = self._layout.read_all(joined, len(self._run[0]) * np.arange(len(self._run)))
+            assert found is not None
+            self._blocks.append(self._from_fields(self._layout, *found))
             self._run = []
 
     def _find_layout(self, data: bytes) -> Layout | None:
@@ -133,23 +137,20 @@ class StreamDecoder(Generic[Block]):
             layout = self._learn(data)
         except LayoutError:
             return None
-        expected = self._from_message(message)
-        ways = self._from_records(layout, stack(layout, [data])), self._from_layout(layout)
-        return layout if layout.read(data) and all(same_block(found, expected) for found in ways) else None
+        is_right = layout.read(data) and same_block(
+            self._from_fields(layout, layout.stamps, layout.fields), self._from_message(message)
+        )
+        return layout if is_right else None
 
 
 def joint_decoder(deserialise: Deserialise) -> StreamDecoder[JointBlock]:
     """Return a decoder of sensor_msgs/JointState."""
-    return StreamDecoder(
-        deserialise, learn_joint_state, _joints_from_records, _joints_from_layout, _joints_from_message
-    )
+    return StreamDecoder(deserialise, learn_joint_state, _joints_from_fields, _joints_from_message)
 
 
 def wrench_decoder(deserialise: Deserialise) -> StreamDecoder[WrenchBlock]:
     """Return a decoder of geometry_msgs/WrenchStamped."""
-    return StreamDecoder(
-        deserialise, learn_wrench_stamped, _wrenches_from_records, _wrenches_from_layout, _wrenches_from_message
-    )
+    return StreamDecoder(deserialise, learn_wrench_stamped, _wrenches_from_fields, _wrenches_from_message)
 
 
 def same_block(first: JointBlock | WrenchBlock, second: JointBlock | WrenchBlock) -> bool:
@@ -163,28 +164,11 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def _stamps(records: Records) -> IntArray:
-    return np.asarray(records["sec"] * _SECOND + records["nanosec"])
-
-
-def _numbers(records: Records, field: str) -> FloatArray:
-    """A copy, aligned and writable: kernels would be compiled anew for anything else."""
-    return np.array(records[field], dtype=np.float64)
-
-
-def _joints_from_records(layout: Layout, records: Records) -> JointBlock:
-    return JointBlock(
-        names=layout.names,
-        stamps=_stamps(records),
-        positions=_numbers(records, "position"),
-        velocities=_numbers(records, "velocity") if layout.lengths[1] else None,
-        efforts=_numbers(records, "effort") if layout.lengths[2] else None,
-    )
-
-
-def _joints_from_layout(layout: Layout) -> JointBlock:
-    positions, velocities, efforts = layout.fields
-    return JointBlock(layout.names, layout.stamps, _NONE if positions is None else positions, velocities, efforts)
+def _joints_from_fields(layout: Layout, stamps: IntArray, fields: Fields) -> JointBlock:
+    positions, velocities, efforts = fields
+    if positions is None:
+        positions = np.empty((len(stamps), 0))
+    return JointBlock(layout.names, stamps, positions, velocities, efforts)
 
 
 def _joints_from_message(message: Any) -> JointBlock:
@@ -197,14 +181,10 @@ def _joints_from_message(message: Any) -> JointBlock:
     )
 
 
-def _wrenches_from_records(layout: Layout, records: Records) -> WrenchBlock:
-    return WrenchBlock(frame=layout.strings[0], stamps=_stamps(records), wrenches=_numbers(records, "wrench"))
-
-
-def _wrenches_from_layout(layout: Layout) -> WrenchBlock:
-    (wrenches,) = layout.fields
+def _wrenches_from_fields(layout: Layout, stamps: IntArray, fields: Fields) -> WrenchBlock:
+    (wrenches,) = fields
     assert wrenches is not None
-    return WrenchBlock(layout.strings[0], layout.stamps, wrenches)
+    return WrenchBlock(layout.strings[0], stamps, wrenches)
 
 
 def _wrenches_from_message(message: Any) -> WrenchBlock:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -213,8 +212,7 @@ class _Topic:
         lengths = column.lengths
         for length in dict.fromkeys(lengths.tolist()) if (lengths != lengths[0]).any() else [int(lengths[0])]:
             alike = lengths == length
-            data = column.data if alike.all() else b"".join(compress(column.split(), alike.tolist()))
-            is_read = self.decoder.add_all(data, np.count_nonzero(alike))
+            is_read = self.decoder.add_all(column.data, column.starts[alike], length)
             where, first = column.places[alike][is_read], 0
             for block in self.decoder.take():
                 found.append(_Placed(block, where[first : first + len(block.stamps)]))

@@ -9,7 +9,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from inertid_ros.core.records import JointBlock
-from inertid_ros.messages.cdr_layout import LayoutError, learn_joint_state, learn_wrench_stamped
+from inertid_ros.messages.cdr_layout import LayoutError, learn_joint_state, learn_wrench_stamped, view_bytes
 from inertid_ros.messages.decode import StreamDecoder, same_block
 from inertid_ros.ros.inputs import joint_decoder, wrench_decoder
 
@@ -54,7 +54,7 @@ def scribble_over_gaps(data: bytes, rng: np.random.Generator) -> bytes:
     assert layout.dtype.names is not None
     assert layout.dtype.fields is not None
     used = bytearray(len(data))
-    for place in layout.fixed[0].tolist():
+    for place in layout.fixed.tolist():
         used[place] = 0xFF
     for name in layout.dtype.names:
         kind, offset = layout.dtype.fields[name][:2]
@@ -252,8 +252,9 @@ def test_many_messages_at_once_are_read_as_one_by_one() -> None:
         single, many = joint_decoder(), joint_decoder()
         for data in messages:
             single.add(data)
-        many.add_all(messages[0], 1)
-        many.add_all(b"".join(messages[1:]), 5)
+        length = len(messages[0])
+        many.add_all(view_bytes(messages[0]), np.array([0]), length)
+        many.add_all(view_bytes(b"..." + b"".join(messages[1:])), 3 + length * np.arange(5), length)
         expected, found = single.take(), many.take()
         for name in ("stamps", "positions", "velocities", "efforts"):
             np.testing.assert_array_equal(
