@@ -86,7 +86,13 @@ def list_load_sentences(trace: LoadTrace) -> tuple[Sentence, ...]:
     if trace.estimate.rows == 0:
         return reasons
     load = (_judge_mass(trace.estimate), _judge_com(trace.estimate), _judge_inertia(trace))
-    return (*load, *reasons, *_tell_events(trace), *_tell_fit(trace.estimate))
+    fit = () if _has_fit(reasons) else _tell_fit(trace.estimate)
+    return (*load, *reasons, *_tell_events(trace), *fit)
+
+
+def _has_fit(reasons: Sequence[Sentence]) -> bool:
+    """Whether the fit is a reason already: it is told once."""
+    return any(reason.subject == "Fit" for reason in reasons)
 
 
 def _judge_mass(estimate: LoadEstimate) -> Sentence:
@@ -190,7 +196,8 @@ def list_link_sentences(trace: LinkTrace) -> tuple[Sentence, ...]:
     reasons = tuple(list_reasons(trace.verdict))
     if trace.estimate.rows == 0:
         return reasons
-    return (*reasons, _judge_arm_fit(trace), *_judge_joints(find_unmoved(trace)), _judge_parameters(trace))
+    fit = () if _has_fit(reasons) else (_tell_arm_fit(trace),)
+    return (*reasons, *fit, *_judge_joints(find_unmoved(trace)), _judge_parameters(trace))
 
 
 def find_residuals(trace: LinkTrace) -> ResidualStatistics:
@@ -211,7 +218,7 @@ def _count_known(trace: LinkTrace) -> str:
     return f"{states.count(ParameterState.KNOWN)} of {len(states)}"
 
 
-def _judge_arm_fit(trace: LinkTrace) -> Sentence:
+def _tell_arm_fit(trace: LinkTrace) -> Sentence:
     relative, fit = find_residuals(trace).relative_rms, trace.estimate.fit
     assert fit is not None
     worst = int(relative.argmax())

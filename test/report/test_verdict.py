@@ -81,6 +81,15 @@ def test_reasons_are_told_with_what_they_are_about() -> None:
     assert say(trace, "Recording") == "it is cut."
 
 
+def test_the_fit_is_told_once() -> None:
+    finding = Finding("warning", "misfit", "the residuals are 17 times what noise explains")
+    trace = puma_trace()
+    subjects = [sentence.subject for sentence in list_load_sentences(trace)]
+    assert subjects.count("Fit") == 1
+    trace = replace(trace, estimate=replace(trace.estimate, findings=(finding,)))
+    assert say(trace, "Fit") == "the residuals are 17 times what noise explains."
+
+
 def test_errors_come_before_warnings_and_what_is_left_out_is_counted() -> None:
     gaps = [HealthItem("wrench", f"w{n}", "warning", 1, 1, 2, "", f"warning {n}", "x") for n in range(6)]
     error = HealthItem("joint_states", "e", "error", 3, 1, 2, "elbow", "an error", "y")
