@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import re
 import signal
@@ -165,9 +166,31 @@ def spin(node: Node, on_idle: Callable[[], None] | None = None) -> None:
                 on_idle()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
+    except BaseException:
+        _keep(executor)
+        raise
     finally:
+        _end(executor, node)
+
+
+def _end(executor: Executor, node: Node) -> None:
+    """Take a node out of its executor, with all callbacks that the middleware has of it, and destroy it."""
+    try:
         executor.remove_node(node)
-        node.destroy_node()
+        executor.shutdown()
+    except Exception:  # noqa: BLE001 - whatever it is, the process ends
+        _keep(executor)
+    node.destroy_node()
+
+
+def _keep(executor: Executor) -> None:
+    """Keep an executor beyond the end of the interpreter.
+
+    The EventsExecutor registers callbacks with the middleware one by one, and forgets about those that it has already
+    registered if a later one fails, as it does where a signal shuts the context down meanwhile. It ends the process
+    with SIGABRT if it is destroyed while one of them is left.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(executor))
 
 
 def explain_start_error(text: str) -> str:
