@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from inertid_ros.ros.health import NodeHealth
 from inertid_ros.ros.inputs import JOINTS, DescriptionSource, joint_decoder, wrench_decoder
 from inertid_ros.ros.session import Session
 from inertid_ros.ros.task import check_settings, list_tasks
+from inertid_ros.ros.worker import Result
 
 
 class Identification:
@@ -117,18 +119,26 @@ class Identification:
         for session in live or self.sessions:
             session.reset()
 
-    def save(self) -> tuple[list[Path], list[str]]:
-        """Write all that is known; returns the paths, and what was not written and why."""
-        results = [_save(session) for session in self.sessions]
-        refusals = [result for result in results if isinstance(result, str)]
-        if len(refusals) == len(results):
-            raise NotIdentifiedError("; ".join(refusals))
-        return [result for result in results if isinstance(result, Path)], refusals
+    def prepare_save(self) -> Callable[[], tuple[list[Path], list[str]]]:
+        """Return what writes all that is known now, in any thread.
+
+        It returns the paths, and what was not written and why; NotIdentifiedError if that is all.
+        """
+        jobs = [_attempt(session.prepare_save) for session in self.sessions]
+        return partial(_save, jobs)
 
 
-def _save(session: Session) -> Path | str:
-    """Return where a session wrote what it knows, or why it knows nothing."""
+def _save(jobs: Sequence[Callable[[], Path] | str]) -> tuple[list[Path], list[str]]:
+    results = [job if isinstance(job, str) else _attempt(job) for job in jobs]
+    refusals = [result for result in results if isinstance(result, str)]
+    if len(refusals) == len(results):
+        raise NotIdentifiedError("; ".join(refusals))
+    return [result for result in results if isinstance(result, Path)], refusals
+
+
+def _attempt(act: Callable[[], Result]) -> Result | str:
+    """What comes of an action, or why nothing is known."""
     try:
-        return session.save()
+        return act()
     except NotIdentifiedError as error:
         return str(error)

@@ -121,7 +121,7 @@ class EstimatorNode(LifecycleNode):
             self._create_outputs(publishers, identification)
             self._worker = Worker(self, self._report_failed_job)
             undo.callback(self._worker.close)
-            undo.callback(Services(self, identification).destroy)
+            undo.callback(Services(self, identification, self._worker).destroy)
             undo.callback(
                 Inputs(self, list(identification.received), self._take_sample, identification.take_description).destroy
             )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rclpy.node import Node
@@ -12,19 +14,22 @@ from inertid_ros.core.errors import InertidError
 from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.runtime import log_at
 from inertid_ros.ros.session import Session
+from inertid_ros.ros.worker import Worker
 
 
 class Services:
     """The services of the node, from configure to cleanup."""
 
-    def __init__(self, node: Node, identification: Identification) -> None:
-        """Offer the services; those of the tool only where it can be subtracted."""
+    def __init__(self, node: Node, identification: Identification, worker: Worker) -> None:
+        """Offer the services; those of the tool only where it can be subtracted. The worker writes files."""
         self._node = node
+        self._worker = worker
+        self._requests = 0
         self._identification = identification
         self._services = [
             node.create_service(SetBool, "~/pause", self._pause),
             self._offer("~/reset", self._reset),
-            self._offer("~/save", self._save),
+            self._offer_save(),
         ]
         for session in identification.sessions:
             if session.task.has_tool:
@@ -43,6 +48,31 @@ class Services:
 
     def _offer(self, name: str, act: Callable[[], str]) -> Any:
         return self._node.create_service(Trigger, name, lambda _, response: self._answer(response, act))
+
+    def _offer_save(self) -> Any:
+        """Offer `~/save`, which answers when the worker has written.
+
+        The EventsExecutor takes what a service's callback returns for its answer, and sends it at once: here that is
+        the answer still to come, and sending it begins the work.
+        """
+        service: Any = self._node.create_service(Trigger, "~/save", lambda _, response: response)
+        send = service.send_response
+
+        def begin(response: Any, header: Any) -> None:
+            self._requests += 1
+            job = partial(_save, self._identification.prepare_save())
+            answer = partial(self._answer_save, response, lambda: send(response, header))
+            self._worker.submit(f"save {self._requests}", job, answer)
+
+        service.send_response = begin
+        return service
+
+    def _answer_save(self, response: Any, send: Callable[[], None], saved: str | Exception) -> None:
+        is_bug = isinstance(saved, Exception) and not isinstance(saved, InertidError)
+        self._answer(response, partial(_tell, InertidError(f"internal error: {saved}") if is_bug else saved))
+        send()
+        if is_bug:
+            _tell(saved)
 
     def _answer(self, response: Any, act: Callable[[], str]) -> Any:
         try:
@@ -63,9 +93,20 @@ class Services:
         self._identification.reset()
         return "; ".join(session.task.forgotten for session in self._identification.sessions)
 
-    def _save(self) -> str:
-        paths, refusals = self._identification.save()
-        return "; ".join([f"written to {' and '.join(str(path) for path in paths)}", *refusals])
+
+def _save(write: Callable[[], tuple[list[Path], list[str]]]) -> str | Exception:
+    """What to say of files that are written, or why they are not."""
+    try:
+        paths, refusals = write()
+    except Exception as error:  # noqa: BLE001 - whoever asked waits for an answer
+        return error
+    return "; ".join([f"written to {' and '.join(str(path) for path in paths)}", *refusals])
+
+
+def _tell(saved: str | Exception) -> str:
+    if isinstance(saved, Exception):
+        raise saved
+    return saved
 
 
 def _capture_tool(load: Session) -> str:

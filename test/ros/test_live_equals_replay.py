@@ -37,7 +37,9 @@ def play(bench: Bench, messages: list[Message]) -> LoadEstimate:
     identification = bench.estimator._identification
     assert identification is not None
     assert set(identification.received.values()) == {round(200 * SECONDS)}
-    estimate = identification.sessions[0].estimate()
+    judge = identification.sessions[0].prepare_estimate()
+    assert judge is not None
+    estimate = judge()
     assert isinstance(estimate, LoadEstimate)
     return estimate
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
 from support.bench import PATIENCE, Bench
 
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.records import FloatArray
+from inertid_ros.ros import saving, session
 from inertid_ros.ros.outputs import EstimateOutputs
 from inertid_ros.ros.worker import Worker
 from inertid_ros.sim.scenario import read_urdf
@@ -141,3 +144,45 @@ def test_what_nobody_listens_to_is_not_composed_until_somebody_does(
     )
     assert bench.spin_until(lambda: bool(bench.received["load/parameters"]))
     assert bench.received["markers"] == []
+
+
+def test_samples_are_answered_while_links_are_completed_to_be_saved(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Completing them takes a tenth of a second: it waits here until samples were answered."""
+    may_go_on, threads = threading.Event(), []
+
+    def wait_for_answers(estimate: LinksEstimate) -> FloatArray:
+        threads.append(threading.current_thread())
+        assert may_go_on.wait(PATIENCE)
+        return complete_links(estimate)
+
+    bench.simulate(**DDARM)
+    bench.start(**LINKS, save_directory=str(tmp_path))
+    bench.describe(read_urdf("ddarm"))
+    bench.feed(3.0)
+    monkeypatch.setattr(saving, "complete_links", wait_for_answers)
+    client = bench.probe.create_client(Trigger, "/inertid/save")
+    assert bench.spin_until(client.service_is_ready)
+    answers = [client.call_async(Trigger.Request()) for _ in range(2)]
+    assert bench.spin_until(lambda: bool(threads))
+    answered = len(bench.received["links/effort_predicted"])
+    bench.feed(0.5)
+    assert bench.spin_until(lambda: len(bench.received["links/effort_predicted"]) > answered + 50)
+    assert not any(answer.done() for answer in answers)
+    may_go_on.set()
+    assert bench.spin_until(lambda: all(answer.done() for answer in answers)), "each request has an answer"
+    assert all(answer.result().success for answer in answers)
+    assert threading.current_thread() not in threads
+    assert (tmp_path / "inertid_links.yaml").exists()
+
+
+def test_saving_that_fails_for_an_unknown_reason_is_answered(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.start()
+    bench.describe()
+    bench.feed(3.0)
+    monkeypatch.setattr(session, "save_load", lambda *_: 1 // 0)
+    answer = bench.call(Trigger, "/inertid/save", Trigger.Request())
+    assert not answer.success
+    assert "internal error" in answer.message
+    assert bench.call(Trigger, "/inertid/reset", Trigger.Request()).success
