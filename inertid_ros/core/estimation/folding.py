@@ -275,6 +275,26 @@ def fold_channels(
     return is_full
 
 
+@compiled
+def find_spread(row: FloatArray, inverse: FloatArray, spread: FloatArray) -> None:
+    """Variances (K,) of A x for a row [A, ...] (K, > U), x with an upper triangular root (U, U) of its covariance."""
+    unknowns = len(inverse)
+    products = np.empty(unknowns)
+    for k in range(len(spread)):
+        products[:] = 0.0
+        first = unknowns
+        for u in range(unknowns):
+            factor = row[k, u]
+            if factor != 0.0:
+                first = min(first, u)
+                for column in range(u, unknowns):
+                    products[column] += factor * inverse[u, column]
+        total = 0.0
+        for column in range(first, unknowns):
+            total += products[column] ** 2
+        spread[k] = total
+
+
 LEVER = 0.15
 """Distance [m] of a plausible load's mass from the sensor: that of a gripper with something in it."""
 LIGHTEST = 0.1

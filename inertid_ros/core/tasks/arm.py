@@ -158,7 +158,7 @@ class ArmTask:
         if row.is_old.item(0) == 0.0:
             if self._energy_rows is not None and self._fit is not None:
                 self.estimator.take(self._energy_rows.row_at(sample.item(0)), record[2].min(keepdims=True))
-                self._fit.take(*record[:3])
+                self._fit.take(record)
             else:
                 self._add_nuisances(sample)
                 self.estimator.take(row.equations, row.usable)

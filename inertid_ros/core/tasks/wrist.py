@@ -69,7 +69,7 @@ class WristLoadTask:
         lag = self.rows.settling / (2.0 if Method(load.method) is Method.INTEGRAL else 8.0)
         self._convention = ConventionCheck(path, gravity, lag)
         self._sign = WrenchSign(load.wrench_sign)
-        self._fit, self._taken = RowFit(len(WRENCH_NAMES)), np.zeros(2)
+        self._fit, self._rows_taken, self._rows_in_contact = RowFit(len(WRENCH_NAMES)), 0, 0
         self.tool: Tool | None = None
         self._usable: BoolArray = np.ones((1, 6), dtype=bool)
         empty, flags = np.empty((0, 6)), np.empty((0, 6), dtype=bool)
@@ -98,13 +98,13 @@ class WristLoadTask:
 
     def _note_fit(self, row: Row, decision: Decision) -> None:
         """Note how well a row is explained, or that it was taken in contact; of another load that begins anew."""
-        self._taken += 1.0, self._estimator.mode is Mode.CONTACT
+        mode = self._estimator.mode
+        self._rows_taken += 1
+        self._rows_in_contact += mode is Mode.CONTACT
         if decision.kind in LOAD_EVENTS:
             self._fit = RowFit(len(WRENCH_NAMES))
-        if self._estimator.mode is Mode.TRACKING:
-            equations, values = row.equations, self._estimator.values
-            without_bias = equations[:, -1] - equations[:, LOAD:UNKNOWNS].dot(values[LOAD:])
-            self._fit.take(without_bias, equations[:, :LOAD].dot(values[:LOAD]), row.usable)
+        if mode is Mode.TRACKING:
+            self._fit.take_row(row.equations, self._estimator.values, LOAD, row.usable)
 
     def _subtract_tool(self, decision: Decision) -> Decision:
         """The same with masses of the load alone, in kilograms whatever the driver's sign."""
@@ -134,8 +134,8 @@ class WristLoadTask:
         mode, rows = Mode.PAUSED if is_paused else waiting, estimator.rows
         noise_density, noise_calibrated = np.sqrt(self._noise[:6]), bool(self._noise[CALIBRATED])
         check_convention = self._convention.prepare()
-        fit = Fit(WRENCH_NAMES, WRENCH_UNITS, self._fit.rows.copy(), self._fit.residual_rms, self._fit.measured_rms)
-        contact_share = float(self._taken[1] / max(self._taken[0], 1.0))
+        fit = Fit(WRENCH_NAMES, WRENCH_UNITS, self._fit.rows, self._fit.residual_rms, self._fit.measured_rms)
+        contact_share = self._rows_in_contact / max(self._rows_taken, 1)
         found = find_contradictions(
             estimator.values, estimator.covariance(), sign, float(np.linalg.norm(self._gravity))
         )
@@ -207,6 +207,6 @@ class WristLoadTask:
         self._estimator.reset()
         self._convention.restart()
         self._sign = WrenchSign(self._configured_sign)
-        self._fit, self._taken = RowFit(len(WRENCH_NAMES)), np.zeros(2)
+        self._fit, self._rows_taken, self._rows_in_contact = RowFit(len(WRENCH_NAMES)), 0, 0
         self.rows.restart()
         self.rows.set_values(self._estimator.values)
