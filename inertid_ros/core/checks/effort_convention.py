@@ -38,9 +38,7 @@ _TURN = 2.0 * np.pi
 
 
 @compiled
-def sum_up(
-    positions: FloatArray, gravity: FloatArray, efforts: FloatArray, bad: FloatArray, sums: FloatArray
-) -> bool:
+def sum_up(positions: FloatArray, gravity: FloatArray, efforts: FloatArray, bad: FloatArray, sums: FloatArray) -> bool:
     """Add 1, gravity, effort, their squares and their product to the sums (6, n) of each joint that is usable.
 
     Returns whether a position is so large that it may be in degrees.

@@ -34,7 +34,7 @@ from inertid_ros.core.estimation.estimate import (
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty, WeightedSolution
 from inertid_ros.core.estimation.systematic_links import Nuisances
-from inertid_ros.core.input.inputs import ArmInput, Waiting
+from inertid_ros.core.input.inputs import ArmInput
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import Event, EventKind, FloatArray, Output, RowOutput
 from inertid_ros.core.robot.robot import Robot
@@ -206,8 +206,8 @@ class ArmTask:
 
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """Readings and predictions as the driver publishes them, and the rows used since the last segment."""
-        _, stamps, samples, columns = segment
-        measured, predicted, rows = samples[:, columns.readings], self.rows.predicted, self._no_rows
+        _, stamps, samples, columns, _ = segment
+        measured, predicted, rows = samples[:, columns.readings], samples[:, columns.predicted], self._no_rows
         if self.input.must_restore:
             measured, predicted = self.input.restore(segment, measured), self.input.restore(segment, predicted)
         if self._recorded:
@@ -221,11 +221,12 @@ class ArmTask:
         self._recorded, rows = [], np.array(records)
         return RowOutput(np.array(stamps), rows[:, 0], rows[:, 1], rows[:, 2] > 0.0, rows[:, 3])
 
-    def answer(self, waiting: Waiting, predicted: FloatArray) -> Output:
+    def answer(self, waiting: Segment) -> Output:
         """Samples that wait, as the driver publishes them."""
+        predicted, usable = waiting.predicted, np.logical_not(waiting.bad)
         if self.input.must_restore:
             predicted = self.input.restore(waiting, predicted)
-        return Output(waiting.stamps, waiting.measured, predicted, waiting.usable, self._no_rows, (), self._deviation)
+        return Output(waiting.stamps, waiting.readings, predicted, usable, self._no_rows, (), self._deviation)
 
     def _find_deviation(self, equations: FloatArray) -> FloatArray:
         """Standard deviations (K,) of what is predicted of a row: of the unknowns, and what is left of each channel."""

@@ -25,7 +25,7 @@ from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
 from inertid_ros.core.estimation.nuisances import find_misfit, find_nuisances
 from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.estimation.states import ParameterState
-from inertid_ros.core.input.inputs import Waiting, WristInput
+from inertid_ros.core.input.inputs import WristInput
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import LOAD_EVENTS, BoolArray, Event, FloatArray, Output, RowOutput
 from inertid_ros.core.rigid_body.inertial import Tool
@@ -93,7 +93,7 @@ class WristLoadTask:
             self._sign.learn(estimator.values.item(0), float(estimator.covariance()[0, 0]))
         self.rows.set_values(estimator.values)
         if not is_tracking:
-            discard_run(self.rows.memory, self.rows.integers)
+            discard_run(self.rows.memory, self.rows.own_integers)
         return decision if decision.kind is None else self._subtract_tool(decision)
 
     def _note_fit(self, row: Row, decision: Decision) -> None:
@@ -114,14 +114,15 @@ class WristLoadTask:
 
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """All wrenches of a segment are usable, for what is not has been left out; rows are not recorded."""
-        _, stamps, samples, columns = segment
+        _, stamps, samples, columns, _ = segment
         if len(stamps) != len(self._usable):
             self._usable = np.ones((len(stamps), 6), dtype=bool)
-        return Output(stamps, samples[:, columns.readings], self.rows.predicted, self._usable, self._no_rows, events)
+        measured, predicted = samples[:, columns.readings], samples[:, columns.predicted]
+        return Output(stamps, measured, predicted, self._usable, self._no_rows, events)
 
-    def answer(self, waiting: Waiting, predicted: FloatArray) -> Output:
+    def answer(self, waiting: Segment) -> Output:
         """Wrenches that wait are all taken to be usable."""
-        return Output(waiting.stamps, waiting.measured, predicted, waiting.usable, self._no_rows)
+        return self.finish(waiting, ())
 
     def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LinksEstimate | LoadEstimate]:
         """All that is known of the load, with the tool subtracted."""
