@@ -263,7 +263,7 @@ class RowFit:
     @property
     def rows(self) -> IntArray:
         """How many rows there were, (K,)."""
-        return self._sums[3].astype(np.int64)
+        return np.asarray(self._sums[3], dtype=np.int64)
 
     @property
     def measured_rms(self) -> FloatArray:
