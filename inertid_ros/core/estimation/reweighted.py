@@ -152,8 +152,11 @@ class ReweightedEstimator:
         """How many rows have been folded in, of all channels."""
         return int(self._sums[:, 0].sum())
 
-    def take(self, row: FloatArray, usable: FloatArray) -> None:
-        """Fold in a row [A, nuisances, y] (K, U + V + 1) of those channels that are usable (K,)."""
+    def take(self, row: FloatArray, usable: FloatArray, spread: FloatArray | None = None) -> None:
+        """Fold in a row [A, nuisances, y] (K, U + V + 1) of those channels that are usable (K,).
+
+        Its spread (K,) is found unless it is given, see `find_spread`.
+        """
         is_full = fold_channels(
             self._matrices,
             self._offsets,
@@ -161,7 +164,7 @@ class ReweightedEstimator:
             row,
             usable,
             self.values,
-            self._inverse,
+            self.find_spread(row) if spread is None else spread,
             self.noise,
             self._floors,
             self._sums,

@@ -288,6 +288,8 @@ class Synchroniser:
         """How many readings have a joint state, and how many after them have waited too long for one."""
         stamps = self.readings.stamps
         ready = int(stamps.searchsorted(horizon, side="right"))
+        if stamps.item(-1) - stamps.item(0) <= _MAX_WAIT:
+            return ready, 0
         keep = max(ready, int(stamps.searchsorted(stamps[-1] - _MAX_WAIT)))
         if keep > ready:
             self._give_up(stamps[ready:keep], streams)

@@ -144,7 +144,8 @@ class ArmTask:
         row, stamp = self.rows.row, segment.stamps.item(position)
         record = np.empty((4, len(row.readings)))
         is_bad = self.rows.record_row(self.estimator.values, self._drives, record[:3])
-        self._deviation = record[3] = self._find_deviation(row.equations)
+        spread = self.estimator.find_spread(row.equations)
+        self._deviation = record[3] = self._find_deviation(spread)
         self._recorded.append((stamp, record))
         sample = segment.samples[position]
         if self._check is not None and row.is_old.item(0) == 0.0:
@@ -161,7 +162,7 @@ class ArmTask:
                 self._fit.take(record)
             else:
                 self._add_nuisances(sample)
-                self.estimator.take(row.equations, row.usable)
+                self.estimator.take(row.equations, row.usable, spread)
             decision = self._test(row.equations, row.usable)
         if stamp // INTERVAL % INTERVALS_PER_SOLUTION == 0 and self.estimator.rows > self._solved_rows:
             self._solve(sample.item(0))
@@ -228,9 +229,8 @@ class ArmTask:
             predicted = self.input.restore(waiting, predicted)
         return Output(waiting.stamps, waiting.readings, predicted, usable, self._no_rows, (), self._deviation)
 
-    def _find_deviation(self, equations: FloatArray) -> FloatArray:
+    def _find_deviation(self, spread: FloatArray) -> FloatArray:
         """Standard deviations (K,) of what is predicted of a row: of the unknowns, and what is left of each channel."""
-        spread = self.estimator.find_spread(equations)
         left = self.estimator.noise if self._fit is None else self._fit.residual_rms**2
         return np.asarray(np.sqrt(spread + left))
 
