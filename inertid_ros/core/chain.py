@@ -136,7 +136,7 @@ class Chain:
     def process(self) -> Output | None:
         """Carry everything that can be synchronised through the chain; None if there is nothing."""
         task = self._task
-        segments = None if task is None else task.input.process()
+        segments = None if task is None else task.input.process(task.rows)
         if task is None or not segments:
             return None
         if len(segments) == 1:
@@ -161,10 +161,8 @@ class Chain:
     def answer(self, after: int = 0) -> Output | None:
         """Predict samples after a stamp that still wait for a later joint state, by extrapolation; changes nothing."""
         task = self._task
-        waiting = None if task is None else task.input.foresee(after)
-        if task is None or waiting is None:
-            return None
-        return task.answer(waiting, task.rows.foresee(waiting.samples))
+        waiting = None if task is None else task.input.foresee(task.rows, after)
+        return None if task is None or waiting is None else task.answer(waiting)
 
     # What is known
 

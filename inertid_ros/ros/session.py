@@ -103,6 +103,7 @@ class Session:
             InertidError: if the settings do not fit together, or do not fit the robot that is already known.
         """
         self.task = task
+        self._answered_topic = task.answered
         self._settings = settings
         self._source = source
         self._health = health
@@ -225,15 +226,16 @@ class Session:
         """Take samples of a topic, and return what can be answered by now and was not answered before."""
         if self.chain is None:
             self._note_frame(block)
-        if self.chain is None:
+        chain = self.chain
+        if chain is None:
             return []
         try:
-            self.chain.push(block)
-            processed = self.chain.process()
-            is_done = topic != self.task.answered or (
-                processed is not None and processed.stamps.item(-1) == block.stamps.item(-1)
-            )
-            waiting = None if is_done else self.chain.answer(block.stamps.item(0) - 1)
+            chain.push(block)
+            processed, waiting = chain.process(), None
+            if topic == self._answered_topic:
+                stamps = block.stamps
+                if processed is None or processed.stamps.item(-1) != stamps.item(-1):
+                    waiting = chain.answer(stamps.item(0) - 1)
             if not (is_finite(processed) and is_finite(waiting)):
                 raise FloatingPointError("a prediction is not finite")
         except InertidError as error:
@@ -244,7 +246,7 @@ class Session:
             self.rebuild()
             return []
         self._usage.count_received(block)
-        return self._select_answers(processed, waiting)
+        return [] if processed is None and waiting is None else self._select_answers(processed, waiting)
 
     def _note_frame(self, block: JointBlock | WrenchBlock) -> None:
         """Try the frame of the wrenches where none is configured."""

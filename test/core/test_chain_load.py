@@ -380,7 +380,13 @@ def run_in_contact(monkeypatch: pytest.MonkeyPatch, seconds: float) -> tuple[int
     chain.push(simulator.joints(6.0, 6.0 + seconds))
     chain.push(push_force(wrenches, push))
     carried = 0
-    resume = Rows.resume
+    begin, resume = Rows.begin, Rows.resume
+
+    def count_first(rows: Rows, segment: Segment) -> int:
+        nonlocal carried
+        if segment.row >= 0:  # it was carried on when it was paired
+            carried += min(segment.row, len(segment.stamps) - 1) + 1
+        return begin(rows, segment)
 
     def count(rows: Rows, segment: Segment, position: int) -> int:
         nonlocal carried
@@ -389,6 +395,7 @@ def run_in_contact(monkeypatch: pytest.MonkeyPatch, seconds: float) -> tuple[int
         return stop
 
     with monkeypatch.context() as patched:
+        patched.setattr(Rows, "begin", count_first)
         patched.setattr(Rows, "resume", count)
         tracemalloc.start()
         output = process(chain)

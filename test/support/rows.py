@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -68,11 +67,10 @@ def make_segment(
 ) -> Segment:
     """Samples of a path with (N, K) readings."""
     marks = np.zeros(readings.shape) if bad is None else bad.astype(float)
-    samples = np.column_stack((path.times, path.positions, path.velocities, readings, marks))
+    not_predicted = np.full(readings.shape, np.nan)
+    samples = np.column_stack((path.times, path.positions, path.velocities, readings, marks, not_predicted))
     stamps = origin + np.round(path.times * 1e9).astype(np.int64)
-    joints, channels = path.positions.shape[1], readings.shape[1]
-    edges = np.cumsum([1, joints, joints, channels, channels]).tolist()
-    return Segment(starts_anew, stamps, samples, Columns(*(slice(a, b) for a, b in pairwise(edges))))
+    return Segment(starts_anew, stamps, samples, Columns.of(path.positions.shape[1], readings.shape[1]))
 
 
 def cut(path: Path, part: slice) -> Path:
@@ -112,7 +110,7 @@ def run_rows(rows: Rows, segment: Segment) -> Made:
         np.array(equations).reshape(-1, *shape),
         np.array(signals).reshape(-1, len(rows.row.signals)),
         np.array(usable).reshape(-1, shape[0]),
-        rows.predicted,
+        segment.predicted,
     )
 
 

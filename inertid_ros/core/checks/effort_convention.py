@@ -38,9 +38,14 @@ _TURN = 2.0 * np.pi
 
 
 @compiled
-def sum_up(gravity: FloatArray, efforts: FloatArray, bad: FloatArray, sums: FloatArray) -> None:
-    """Add 1, gravity, effort, their squares and their product to the sums (6, n) of each joint that is usable."""
+def sum_up(positions: FloatArray, gravity: FloatArray, efforts: FloatArray, bad: FloatArray, sums: FloatArray) -> bool:
+    """Add 1, gravity, effort, their squares and their product to the sums (6, n) of each joint that is usable.
+
+    Returns whether a position is so large that it may be in degrees.
+    """
+    may_be_degrees = False
     for joint in range(len(gravity)):
+        may_be_degrees |= abs(positions[joint]) > _TURN
         if bad[joint] != 0.0:
             continue
         g, effort = gravity[joint], efforts[joint]
@@ -50,6 +55,7 @@ def sum_up(gravity: FloatArray, efforts: FloatArray, bad: FloatArray, sums: Floa
         sums[3, joint] += g * g
         sums[4, joint] += g * effort
         sums[5, joint] += effort * effort
+    return may_be_degrees
 
 
 class _Comparison(NamedTuple):
@@ -74,11 +80,11 @@ class EffortCheck:
     def take(self, positions: FloatArray, efforts: FloatArray, bad: FloatArray) -> None:
         """Take positions, efforts, and 1 where these are not usable, (n,) each."""
         model, data = self._arm.model, self._data
-        sum_up(pin.computeGeneralizedGravity(model, data, positions), efforts, bad, self._sums)
-        self._may_be_degrees |= bool((np.abs(positions) > _TURN).any())
+        gravity = pin.computeGeneralizedGravity(model, data, positions)
+        self._may_be_degrees |= sum_up(positions, gravity, efforts, bad, self._sums)
         if self._may_be_degrees:
             gravity = pin.computeGeneralizedGravity(model, data, self._to_radians * positions)
-            sum_up(gravity, efforts, bad, self._sums_by_degrees)
+            sum_up(positions, gravity, efforts, bad, self._sums_by_degrees)
 
     def findings(self) -> tuple[Finding, ...]:
         """What positions or efforts seem to be, if not what they should be."""

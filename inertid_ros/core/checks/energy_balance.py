@@ -68,13 +68,13 @@ class EnergyCheck:
         self._speed = self._span = 0.0
         self._count = 0
 
-    def take(self, windows: EnergyWindows, parameters: FloatArray, covariance: FloatArray) -> None:
-        """Compare windows with what parameters (F,), known to a covariance (F, F), predict."""
+    def take(self, windows: EnergyWindows, parameters: FloatArray, root: FloatArray) -> None:
+        """Compare windows with what parameters (F,), with a root (F, F) of their covariance, predict."""
         rows, work = windows.rows[:, :-1], windows.rows[:, -1]
         predicted = rows @ parameters
         left = work - predicted
         variances = np.maximum(windows.squares, 0.0) @ self.effort_density
-        variances += (rows @ covariance * rows).sum(axis=1)
+        variances += np.square(rows @ root).sum(axis=1)
         speeds = windows.squares.sum(axis=1)
         fit = (left * predicted, left * speeds, predicted * predicted, predicted * speeds, speeds * speeds)
         self._sums += [product.sum() for product in (left * left, variances, work * work, *fit)]
@@ -162,7 +162,7 @@ class EnergyCrossCheck:
         if not len(judged.rows) or solution.rows.max() < _ROWS:
             return
         self._check.effort_density = solution.variances * solution.correlations * self._interval
-        self._check.take(judged, solution.values, solution.inverse @ solution.inverse.T)
+        self._check.take(judged, solution.values, solution.inverse)
 
     def findings(self) -> tuple[Finding, ...]:
         """The disagreement in words, if there is one."""

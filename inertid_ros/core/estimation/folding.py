@@ -212,7 +212,7 @@ def fold_channels(
     row: FloatArray,
     usable: FloatArray,
     values: FloatArray,
-    inverse: FloatArray,
+    spread: FloatArray,
     noise: FloatArray,
     floors: FloatArray,
     sums: FloatArray,
@@ -230,7 +230,7 @@ def fold_channels(
         row: the row.
         usable: (K,) whether to take each channel.
         values: (U,) what is known.
-        inverse: (U, U) square root of its covariance, upper triangular.
+        spread: (K,) variances of A x that come of what is not known, see `find_spread`.
         noise: (K,) variances of the channels' rows, 0 where not known.
         floors: (K,) smallest standard deviations.
         sums: (K, 6) rows, squares and sum of what was measured, and sum, squares and count of the innovations in the
@@ -242,26 +242,20 @@ def fold_channels(
         Whether a channel's block is full.
     """
     unknowns, last, is_full = len(values), row.shape[1] - 1, False
-    spread = np.empty(unknowns)
     for k in range(len(row)):
         if usable[k] == 0.0:
             continue
         start, stop = offsets[k, 1], offsets[k + 1, 1]
         size = stop - start
         line = np.empty(size + 1)
-        innovation, expected = row[k, last], 0.0
-        spread[:] = 0.0
+        innovation = row[k, last]
         for j in range(size):
             index = used[start + j]
             line[j] = row[k, index]
             if index < unknowns:
                 innovation -= line[j] * values[index]
-                for column in range(index, unknowns):
-                    spread[column] += line[j] * inverse[index, column]
-        for column in range(unknowns):
-            expected += spread[column] ** 2
         line[size] = row[k, last]
-        innovation *= noise[k] / (noise[k] + expected + floors[k] ** 2)
+        innovation *= noise[k] / (noise[k] + spread[k] + floors[k] ** 2)
         add_products(products[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1), line)
         matrix = matrices[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1)
         fold_row(matrix, line)
@@ -273,6 +267,26 @@ def fold_channels(
         sums[k, 5] += 1.0
         is_full |= sums[k, 5] >= block
     return is_full
+
+
+@compiled
+def find_spread(row: FloatArray, inverse: FloatArray, spread: FloatArray) -> None:
+    """Variances (K,) of A x for a row [A, ...] (K, > U), x with an upper triangular root (U, U) of its covariance."""
+    unknowns = len(inverse)
+    products = np.empty(unknowns)
+    for k in range(len(spread)):
+        products[:] = 0.0
+        first = unknowns
+        for u in range(unknowns):
+            factor = row[k, u]
+            if factor != 0.0:
+                first = min(first, u)
+                for column in range(u, unknowns):
+                    products[column] += factor * inverse[u, column]
+        total = 0.0
+        for column in range(first, unknowns):
+            total += products[column] ** 2
+        spread[k] = total
 
 
 LEVER = 0.15

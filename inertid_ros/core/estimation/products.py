@@ -29,11 +29,13 @@ PIECES = 4
 """Pieces in a block (2 s): four times as long as the noise of strain gauge amplifiers is correlated."""
 BLOCKS = 16
 """Blocks that the scatter of scores is found from: half a minute, in which a bias does not drift away."""
-_SAME = 0.05
+SAME = 0.05
 """Part of a feature's largest root mean square by which blocks of the same motion may differ: controllers repeat
 better, and two blocks that are not repeats agree that well in all twelve features only by a rare chance."""
-_KINDS = [3, 3, 6]
+KINDS = (3, 3, 6)
 """How many features there are of linear and angular acceleration, and of products of angular velocities."""
+TINY = np.finfo(float).tiny
+"""What is divided by where there is nothing."""
 FILLED = 1e-3
 """Response to a constant below which a filter holds nothing yet."""
 RESTARTED = 0.99
@@ -255,29 +257,54 @@ class ProductSums:
         return young
 
 
+@compiled
+def are_near(one: FloatArray, other: FloatArray, limits: FloatArray) -> bool:
+    """Whether no number differs by more than its limit."""
+    is_near = True
+    for f in range(len(limits)):
+        is_near &= abs(one[f] - other[f]) <= limits[f]
+    return is_near
+
+
+@compiled
 def merge_repeats(blocks: FloatArray) -> FloatArray:
     """Blocks (B, 6, P, P) with those of the same motion, or pose, added up: (G, 6, P, P).
 
     What the model misses of a motion it misses again when the motion is repeated, so that scores of repeats add up, and
     do not average out. Blocks are the same if means and root mean squares of all features are.
     """
-    weight = np.maximum(blocks[:, 0, CONSTANT, CONSTANT], np.finfo(float).tiny)
-    means = blocks[:, 0, CONSTANT, :CONSTANT] / weight[:, None]
-    squares = np.diagonal(blocks[:, 0], axis1=1, axis2=2)[:, :CONSTANT] / weight[:, None]
-    sizes = np.sqrt(squares)
-    limits = _SAME * np.repeat(np.maximum.reduceat(sizes.max(axis=0), np.cumsum([0, *_KINDS[:-1]])), _KINDS)
-    groups: list[tuple[int, FloatArray]] = []
-    for index, block in enumerate(blocks):
-        for place, (first, total) in enumerate(groups):
-            apart = np.maximum(np.abs(means[index] - means[first]), np.abs(sizes[index] - sizes[first]))
-            if (apart <= limits).all():
-                groups[place] = first, total + block
-                break
+    count, groups = len(blocks), 0
+    means, sizes, limits = np.empty((count, CONSTANT)), np.empty((count, CONSTANT)), np.empty(CONSTANT)
+    for b in range(count):
+        gram = blocks[b, 0]
+        weight = max(gram[CONSTANT, CONSTANT], TINY)
+        for f in range(CONSTANT):
+            means[b, f], sizes[b, f] = gram[CONSTANT, f] / weight, np.sqrt(gram[f, f] / weight)
+    start = 0
+    for kind in KINDS:
+        limits[start : start + kind] = SAME * sizes[:, start : start + kind].max()
+        start += kind
+    merged, first = np.empty(blocks.shape), np.empty(count, dtype=np.int64)
+    for b in range(count):
+        group = 0
+        while group < groups and not (
+            are_near(means[b], means[first[group]], limits) and are_near(sizes[b], sizes[first[group]], limits)
+        ):
+            group += 1
+        if group == groups:
+            first[group], merged[group] = b, blocks[b]
+            groups += 1
         else:
-            groups.append((index, block))
-    return np.array([total for _, total in groups])
+            merged[group] += blocks[b]
+    return merged[:groups]
 
 
+@compiled
 def complete(lower: FloatArray) -> FloatArray:
-    """Symmetric matrices from their lower triangles."""
-    return np.asarray(np.tril(lower) + np.swapaxes(np.tril(lower, -1), -1, -2))
+    """Symmetric matrices (N, P, P) from their lower triangles."""
+    whole = np.empty(lower.shape)
+    for k in range(len(lower)):
+        for i in range(lower.shape[1]):
+            for j in range(i + 1):
+                whole[k, i, j] = whole[k, j, i] = lower[k, i, j]
+    return whole

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.estimation.folding import add_channels, explain_channels, fold_channels
+from inertid_ros.core.estimation.folding import add_channels, explain_channels, find_spread, fold_channels
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.systematic_links import Blocks, Channel, JointSolution, Nuisances, solve_jointly
 from inertid_ros.core.records import FloatArray, IntArray
@@ -152,8 +152,11 @@ class ReweightedEstimator:
         """How many rows have been folded in, of all channels."""
         return int(self._sums[:, 0].sum())
 
-    def take(self, row: FloatArray, usable: FloatArray) -> None:
-        """Fold in a row [A, nuisances, y] (K, U + V + 1) of those channels that are usable (K,)."""
+    def take(self, row: FloatArray, usable: FloatArray, spread: FloatArray | None = None) -> None:
+        """Fold in a row [A, nuisances, y] (K, U + V + 1) of those channels that are usable (K,).
+
+        Its spread (K,) is found unless it is given, see `find_spread`.
+        """
         is_full = fold_channels(
             self._matrices,
             self._offsets,
@@ -161,7 +164,7 @@ class ReweightedEstimator:
             row,
             usable,
             self.values,
-            self._inverse,
+            self.find_spread(row) if spread is None else spread,
             self.noise,
             self._floors,
             self._sums,
@@ -196,13 +199,15 @@ class ReweightedEstimator:
         self.values = np.array(values, dtype=np.float64)
         if uncertainty is not None:
             scale = np.sqrt(np.diag(uncertainty.covariance))
-            root = np.linalg.cholesky(uncertainty.covariance / np.outer(scale, scale))
+            scaled = uncertainty.covariance / np.outer(scale, scale)
+            root = np.linalg.cholesky(scaled[::-1, ::-1])[::-1, ::-1]  # upper triangular, as of a solution
             self._inverse, self.noise = np.ascontiguousarray(scale[:, None] * root), uncertainty.variances
 
     def find_spread(self, equations: FloatArray) -> FloatArray:
         """Variances (K,) of what is predicted of a row [A, ...] (K, > U) that come of the unknowns."""
-        spread = equations[:, : len(self.values)].dot(self._inverse)
-        return np.asarray(np.einsum("ij,ij->i", spread, spread))
+        spread = np.empty(len(equations))
+        find_spread(equations, self._inverse, spread)
+        return spread
 
     def solve(self) -> WeightedSolution:
         """The best solution of all rows so far; changes nothing."""

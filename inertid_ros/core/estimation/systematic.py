@@ -278,16 +278,20 @@ def find_inflation(sums: ProductSums, values: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(1.0, 0.5 * (ratio + pooled) * unsure))
 
 
+@compiled
 def count_independent(gram: FloatArray) -> float:
     """How many of the features, whose products are (P, P), a lower triangle, are independent: between 1 and all.
 
     The participation ratio of the eigenvalues of their correlations C, (tr C)² / tr C².
     """
-    part = np.tril(gram[:FEATURES, :FEATURES])
-    sizes = np.sqrt(np.diag(part))
-    used = sizes > 0.0
-    correlations = part[np.ix_(used, used)] / np.outer(sizes[used], sizes[used])
-    return float(used.sum() ** 2 / (2.0 * np.sum(correlations**2) - used.sum()))
+    used = squares = 0.0
+    for i in range(CONSTANT + 1):  # the constant is the last feature
+        if gram[i, i] > 0.0:
+            used += 1.0
+            for j in range(i):
+                if gram[j, j] > 0.0:
+                    squares += gram[i, j] ** 2 / (gram[i, i] * gram[j, j])
+    return used**2 / (used + 2.0 * squares)
 
 
 class Normal:

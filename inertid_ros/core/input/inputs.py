@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.equations.equation import WRENCH_NAMES
 from inertid_ros.core.input.efforts import EffortInput, EffortStreams
-from inertid_ros.core.input.segments import Segment
+from inertid_ros.core.input.segments import Carrier, Segment
 from inertid_ros.core.input.synchroniser import Synchroniser
 from inertid_ros.core.input.timeline import COLUMN, Timeline
-from inertid_ros.core.records import BoolArray, FloatArray, IntArray, JointBlock, WrenchBlock
+from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import ArmModel, FramePath, Robot
 from inertid_ros.core.settings.choices import BaseSign, EffortUnit, Source
 from inertid_ros.core.settings.settings import LinksSettings
@@ -77,29 +76,6 @@ def _prefixes(name: str) -> list[str]:
 
 
 _WRENCH = len(WRENCH_NAMES)
-_ALL_USABLE: BoolArray = np.ones((1, _WRENCH), dtype=bool)
-"""Marks of a single wrench that waits: all of it is usable."""
-
-
-class Waiting(NamedTuple):
-    """Readings that wait for a later joint state, and what the joints will do by extrapolation.
-
-    Attributes:
-        stamps: (N,) nanoseconds.
-        measured: (N, K) in the driver's sign.
-        usable: (N, K).
-        samples: (N, 1 + 2 n) time [s], positions, velocities.
-    """
-
-    stamps: IntArray
-    measured: FloatArray
-    usable: BoolArray
-    samples: FloatArray
-
-    @property
-    def positions(self) -> FloatArray:
-        """Positions (N, n)."""
-        return self.samples[:, 1 : 1 + (self.samples.shape[1] - 1) // 2]
 
 
 class WrenchLine(Timeline):
@@ -147,18 +123,13 @@ class WristInput:
         elif self._wrenches.push_wrenches(block):
             self._synchroniser.restart()
 
-    def process(self) -> list[Segment]:
+    def process(self, rows: Carrier) -> list[Segment]:
         """Synchronise all that can be."""
-        return self._synchroniser.process()
+        return self._synchroniser.process(rows)
 
-    def foresee(self, after: int) -> Waiting | None:
+    def foresee(self, rows: Carrier, after: int) -> Segment | None:
         """What waits for a later joint state, after a stamp."""
-        found = self._synchroniser.foresee(after)
-        if found is None:
-            return None
-        stamps, readings, samples = found
-        usable = _ALL_USABLE if len(stamps) == 1 else np.ones(readings.shape, dtype=bool)
-        return Waiting(stamps, readings, usable, samples)
+        return self._synchroniser.foresee(rows, after)
 
 
 class ArmInput:
@@ -222,12 +193,13 @@ class ArmInput:
         elif synchroniser.origin is not None:
             self._streams.push(block.stamps, block.efforts, synchroniser.origin)
 
-    def process(self) -> list[Segment]:
+    def process(self, rows: Carrier) -> list[Segment]:
         """Synchronise all that can be."""
-        segments = self._synchroniser.process(self._streams.newest if self._has_both else None)
-        if self._has_wrenches or self._streams.lines:
-            for segment in segments:
-                self._complete(segment)
+        if not self._has_wrenches and not self._streams.lines:
+            return self._synchroniser.process(rows)
+        segments = self._synchroniser.process(rows, False, self._streams.newest if self._has_both else None)
+        for segment in segments:
+            self._complete(segment)
         return segments
 
     def _complete(self, segment: Segment) -> None:
@@ -252,22 +224,16 @@ class ArmInput:
                 stamp = int(segment.stamps[~near][-1])
                 self._health.report("base_wrench", "off_static_path", stamp, count=int((~near).sum()))
 
-    def restore(self, segment: Segment | Waiting, values: FloatArray) -> FloatArray:
+    def restore(self, segment: Segment, values: FloatArray) -> FloatArray:
         """Readings or predictions (N, K) of samples, as the driver publishes them."""
         if self._sign < 0.0:
             values = values.copy()
             values[:, :_WRENCH] *= -1.0
         return values if self._static is None else values + self._static.read(segment.positions)[0]
 
-    def foresee(self, after: int) -> Waiting | None:
+    def foresee(self, rows: Carrier, after: int) -> Segment | None:
         """What waits for a later joint state, after a stamp."""
-        found = None if self._has_both else self._synchroniser.foresee(after)
-        if found is None:
-            return None
-        stamps, readings, samples = found
-        if not self._has_wrenches:
-            return Waiting(stamps, readings[:, : self._n], readings[:, self._n :] == 0.0, samples)
-        return Waiting(stamps, readings, np.ones(readings.shape, dtype=bool), samples)
+        return None if self._has_both else self._synchroniser.foresee(rows, after)
 
 
 def choose_joints(robot: Robot, block: JointBlock, health: Health) -> Sequence[str]:

@@ -322,6 +322,7 @@ class JointStream(Timeline):
 
     Attributes:
         columns: (n,) indices of this stream's joints among those of a sample.
+        joints: (21, n) what is remembered of each, see POSITION.
         targets: (2 n,) columns of a sample that the states belong to.
     """
 
@@ -330,8 +331,8 @@ class JointStream(Timeline):
     ) -> None:
         """Make a stream for some of a total of joints, which may jump by 2 pi or not; time zero has a stamp [ns]."""
         self.columns = columns
-        self._joints = np.zeros((REMEMBERED, len(columns)))
-        self._joints[IS_ANGLE] = is_angle
+        self.joints = np.zeros((REMEMBERED, len(columns)))
+        self.joints[IS_ANGLE] = is_angle
         super().__init__(2 * len(columns), "joint_states", health, origin)
         self.targets: IntArray = 1 + np.concatenate((columns, total + np.array(columns)))
         self._health = health
@@ -340,14 +341,14 @@ class JointStream(Timeline):
         """Forget all samples; what is known of the velocities stays."""
         super().clear()
         self.integers[RAW] = 0
-        self._joints[POSITION] = np.nan
+        self.joints[POSITION] = np.nan
 
     def push_states(
         self, taken: IntArray, stamps: IntArray, positions: FloatArray, velocities: FloatArray | None
     ) -> bool:
         """Take joint states, see `take_states`; returns whether time was reset."""
         given = positions[:0] if velocities is None else velocities
-        joints, is_reset = self._joints, False
+        joints, is_reset = self.joints, False
         position = take_states(self.integers, self.states, joints, taken, stamps, positions, given, 0)
         while position >= 0:
             verdict = self.decide(stamps, position)
@@ -370,12 +371,8 @@ class JointStream(Timeline):
     def _report_velocities(self, stamp: int) -> None:
         listed = [
             f"joint {joint}: {product / power:.2f}"
-            for joint, (product, power) in enumerate(self._joints[[PRODUCT, POWER]].T.tolist())
+            for joint, (product, power) in enumerate(self.joints[[PRODUCT, POWER]].T.tolist())
             if is_judged_wrong(product, power)
         ]
         detail = ", ".join(listed) + " times the change of position"
         self._health.report("joint_states", "velocity_unusable", stamp, detail)
-
-    def look_ahead(self, samples: FloatArray) -> bool:
-        """Extrapolate to the times of samples, see `extrapolate`."""
-        return extrapolate(self.integers, self.states, self._joints, self.targets, samples)

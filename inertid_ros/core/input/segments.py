@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.input.joint_stream import MAX_GAP
-from inertid_ros.core.input.timeline import NEVER, ORIGIN, PAIRED, STAMPS, START, STOP, interpolate
+from inertid_ros.core.input.timeline import NEVER, ORIGIN, PAIRED, PAIRED_BEFORE, STAMPS, START, STOP
 from inertid_ros.core.records import FloatArray, IntArray
 
 FOLLOWS, AFTER_GAP, IN_GAP, NOT_FINITE = range(4)
@@ -19,18 +20,20 @@ WIDTH, CUT = range(2)
 
 
 class Columns(NamedTuple):
-    """Where in a sample positions, velocities, readings and the marks of those that are not usable are."""
+    """Where in a sample positions, velocities, readings, marks of those not usable, and predictions are."""
 
     positions: slice
     velocities: slice
     readings: slice
     bad: slice
+    predicted: slice
 
     @classmethod
     def of(cls, joints: int, channels: int) -> Columns:
         """Those of samples of so many joints and channels."""
         first = 1 + 2 * joints
-        return cls(*(slice(*pair) for pair in pairwise((1, 1 + joints, first, first + channels, first + 2 * channels))))
+        edges = 1, 1 + joints, *(first + number * channels for number in range(4))
+        return cls(*(slice(*pair) for pair in pairwise(edges)))
 
 
 class Segment(NamedTuple):
@@ -39,15 +42,17 @@ class Segment(NamedTuple):
     Attributes:
         starts_anew: whether there is a gap (or nothing) before the first sample.
         stamps: (N,) nanoseconds.
-        samples: (N, 1 + 2 n + 2 K) time [s since the origin], positions, velocities, readings in the driver's own sign,
-            and 1 for each reading that is not usable.
+        samples: (N, 1 + 2 n + 3 K) time [s since the origin], positions, velocities, readings in the driver's own sign,
+            1 for each reading that is not usable, and predictions.
         columns: where these are.
+        row: the sample whose row is laid down already, N if there is none; -1 if no sample was carried on yet.
     """
 
     starts_anew: bool
     stamps: IntArray
     samples: FloatArray
     columns: Columns
+    row: int = -1
 
     @property
     def times(self) -> FloatArray:
@@ -74,22 +79,60 @@ class Segment(NamedTuple):
         """1 for each reading that is not usable, (N, K)."""
         return self.samples[:, self.columns.bad]
 
+    @property
+    def predicted(self) -> FloatArray:
+        """Predictions (N, K), once the samples are carried on."""
+        return self.samples[:, self.columns.predicted]
+
+
+class Carrier(Protocol):
+    """What samples are carried on by: floats and integers of `rows.Rows`, with the kernels that pair and go on."""
+
+    @property
+    def floats(self) -> FloatArray:
+        """All that is remembered."""
+
+    @property
+    def integers(self) -> IntArray:
+        """Where, and how much."""
+
+    @property
+    def carry(self) -> Callable[..., int]:
+        """Pairs readings and goes on, see `advance.carry`."""
+
+    @property
+    def foresee(self) -> Callable[..., bool]:
+        """Extrapolates and predicts, see `advance.foresee`."""
+
+
+FIRST, LAST, GO_ON = 1, 2, 4
+"""What a kernel that pairs readings with joint states is called for: the first and the last of their publishers, and
+whether samples are complete then."""
+
+
+@compiled
+def copy_readings(
+    line: IntArray, readings: FloatArray, start: int, first: int, stamps: IntArray, samples: FloatArray
+) -> None:
+    """Copy readings of a time line: times [s], and readings, then zeros, from the column `first` on."""
+    count, width = readings.shape[1], samples.shape[1] - first
+    for k in range(len(stamps)):
+        stamps[k] = line[STAMPS + start + k]
+        samples[k, 0] = (stamps[k] - line[ORIGIN]) * 1e-9
+        for c in range(min(count, width)):
+            samples[k, first + c] = readings[start + k, c]
+        for c in range(count, width):
+            samples[k, first + c] = 0.0
+
 
 @compiled
 def lay_down(
     line: IntArray, readings: FloatArray, first: int, stamps: IntArray, samples: FloatArray, marks: FloatArray
 ) -> None:
-    """Take readings from their time line: times [s], and readings, then zeros, from the column `first` on."""
-    start, count, width = line[START], readings.shape[1], samples.shape[1] - first
-    for k in range(len(stamps)):
-        stamps[k] = line[STAMPS + start + k]
-        samples[k, 0] = (stamps[k] - line[ORIGIN]) * 1e-9
-        marks[WIDTH, k] = 0.0
-        for c in range(min(count, width)):
-            samples[k, first + c] = readings[start + k, c]
-        for c in range(count, width):
-            samples[k, first + c] = 0.0
-    line[START] = start + len(stamps)
+    """Take the next readings from their time line, see `copy_readings`."""
+    copy_readings(line, readings, line[START], first, stamps, samples)
+    marks[WIDTH, : len(stamps)] = 0.0
+    line[START] += len(stamps)
     if line[START] == line[STOP]:
         line[START] = line[STOP] = 0
 
@@ -109,6 +152,7 @@ def find_cuts(line: IntArray, first: int, stamps: IntArray, samples: FloatArray,
         How many do not simply follow.
     """
     count = 0
+    line[PAIRED_BEFORE] = line[PAIRED]
     for k in range(len(stamps)):
         cut = FOLLOWS
         for c in range(first, samples.shape[1]):
@@ -123,35 +167,3 @@ def find_cuts(line: IntArray, first: int, stamps: IntArray, samples: FloatArray,
         marks[CUT, k] = cut
         count += cut != FOLLOWS
     return count
-
-
-@compiled
-def synchronise(
-    line: IntArray,
-    states: FloatArray,
-    targets: IntArray,
-    reading_line: IntArray,
-    readings: FloatArray,
-    stamps: IntArray,
-    samples: FloatArray,
-    marks: FloatArray,
-) -> int:
-    """Pair the next readings with the joint states of the one publisher that gives them all.
-
-    Args:
-        line: integers of the joint states' time line, see `timeline.interpolate`, as for the next two.
-        states: (M, 2 n) its states.
-        targets: (2 n,) columns of a sample that they belong to.
-        reading_line: integers of the readings' time line, see `lay_down`.
-        readings: its states.
-        stamps: (N,) the result, as for the next two.
-        samples: (N, 1 + 2 n + 2 K).
-        marks: (2, N or more) WIDTH and CUT of each.
-
-    Returns:
-        How many samples do not simply follow the one before.
-    """
-    first = 1 + len(targets)
-    lay_down(reading_line, readings, first, stamps, samples, marks)
-    interpolate(line, states, targets, samples, marks[WIDTH], len(targets) // 2)
-    return find_cuts(reading_line, first, stamps, samples, marks)

@@ -7,23 +7,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.compiled import specialise
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.joint_stream import MAX_GAP, JointStream
 from inertid_ros.core.input.segments import (
     AFTER_GAP,
     CUT,
+    FIRST,
     FOLLOWS,
+    GO_ON,
     IN_GAP,
+    LAST,
     NOT_FINITE,
     WIDTH,
+    Carrier,
     Columns,
     Segment,
-    find_cuts,
-    lay_down,
-    synchronise,
 )
-from inertid_ros.core.input.timeline import NEVER, NEWEST, ORIGIN, PAIRED, SECOND, START, STOP, Timeline, interpolate
+from inertid_ros.core.input.timeline import (
+    NEVER,
+    NEWEST,
+    ORIGIN,
+    PAIRED,
+    PAIRED_BEFORE,
+    SECOND,
+    STAMPS,
+    START,
+    STOP,
+    Timeline,
+)
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock
 
 _MAX_WAIT = 2 * SECOND
@@ -86,7 +97,7 @@ class Synchroniser:
         self._names, self._is_angle = joint_names, is_angle
         self._n = len(joint_names)
         self._columns = Columns.of(self._n, channels)
-        self._first, self._width = self._columns.readings.start, self._columns.bad.stop
+        self._width = self._columns.predicted.stop
         self.readings = readings
         self._delay = round(delay * SECOND)
         self._health = health
@@ -99,10 +110,6 @@ class Synchroniser:
         self._last_names: tuple[str, ...] | None = None
         self._last: Publisher = _NOBODY
         self._marks: FloatArray = np.empty((2, 1))
-        integers, floats = np.empty(0, np.int64), np.empty((0, 1))
-        self._synchronise = specialise(
-            synchronise, integers, floats, integers, integers, floats, integers, floats, floats
-        )
         self.restart()
 
     # Joint states
@@ -166,10 +173,12 @@ class Synchroniser:
         """Begin a new segment with the next sample: time was reset."""
         self.readings.integers[PAIRED] = NEVER
 
-    def process(self, others: int | None = None) -> list[Segment]:
-        """Pair all that can be paired now.
+    def process(self, rows: Carrier, is_complete: bool = True, others: int | None = None) -> list[Segment]:
+        """Pair all that can be paired now, and carry it on to its first row if that needs no decision.
 
         Args:
+            rows: what carries samples on.
+            is_complete: whether it may; False if readings are still to be added to those of the samples.
             others: stamp up to which other readings are there that belong to these; later ones wait for them, but none
                 for longer than a second. None if there are no others.
         """
@@ -187,29 +196,38 @@ class Synchroniser:
             if count == 1:
                 return []
             count, given_up = self._count_ready(horizon, streams)
-        segments = self._read(streams, count) if count else []
+        segments = self._read(rows, streams, count, is_complete) if count else []
         if given_up:
             line[START] += given_up
         return segments
 
-    def _read(self, streams: list[JointStream], count: int) -> list[Segment]:
+    def _read(self, rows: Carrier, streams: list[JointStream], count: int, is_complete: bool) -> list[Segment]:
         """Segments of samples between the gaps."""
         stamps, samples = np.empty(count, np.int64), np.empty((count, self._width))
         if self._marks.shape[1] < count:
             self._marks = np.empty((2, 2 * count))
         marks, line, readings = self._marks, self.readings.integers, self.readings.states
-        before = line.item(PAIRED)
-        if len(streams) == 1:
-            only = streams[0]
-            marked = self._synchronise(only.integers, only.states, only.targets, line, readings, stamps, samples, marks)
-        else:
-            lay_down(line, readings, self._first, stamps, samples, marks)
-            for stream in streams:
-                interpolate(stream.integers, stream.states, stream.targets, samples, marks[WIDTH], len(stream.columns))
-            marked = find_cuts(line, self._first, stamps, samples, marks)
-        if marked == 0:
-            return [Segment(False, stamps, samples, self._columns)]
-        self._report_cuts(stamps, marks[:, :count], before)
+        steps, last, row = FIRST, streams[-1], -1
+        for stream in streams:
+            if stream is last:
+                steps |= LAST | GO_ON if is_complete else LAST
+            row = rows.carry(
+                rows.floats,
+                rows.integers,
+                stream.integers,
+                stream.states,
+                stream.targets,
+                line,
+                readings,
+                stamps,
+                samples,
+                marks,
+                steps,
+            )
+            steps = 0
+        if row >= -1:
+            return [Segment(False, stamps, samples, self._columns, row)]
+        self._report_cuts(stamps, marks[:, :count], line.item(PAIRED_BEFORE))
         cuts = marks[CUT, :count]
         kept = (cuts == FOLLOWS) | (cuts == AFTER_GAP)
         stamps, samples, cuts = stamps[kept], samples[kept], cuts[kept]
@@ -230,33 +248,48 @@ class Synchroniser:
         if len(gaps) > 1 or (len(gaps) == 1 and before > NEVER):
             self._health.report(self._source, "gap", int(stamps[gaps[-1]]), count=len(gaps))
 
-    def foresee(self, after: int) -> tuple[IntArray, FloatArray, FloatArray] | None:
-        """Readings after a stamp that wait for a later joint state: stamps, readings, and samples.
+    def foresee(self, rows: Carrier, after: int) -> Segment | None:
+        """Readings after a stamp that wait for a later joint state, with predictions; changes nothing.
 
-        Samples are [time, positions, velocities]; joint states are extrapolated, by at most one of their periods. None
-        if nothing waits, or there is no telling.
+        Joint states are extrapolated, by at most one of their periods. None if nothing waits, or there is no telling.
         """
-        line = self.readings.integers
+        line, readings = self.readings.integers, self.readings.states
         start, stop = line.item(START), line.item(STOP)
-        if start == stop or self.readings.newest <= after or self.origin is None:
+        if start == stop or line.item(NEWEST) <= after or self.origin is None:
             return None
-        stamps = self.readings.stamps
-        if stamps.item(0) <= after:
-            start += int(stamps.searchsorted(after, side="right"))
-            stamps = self.readings.stamps[start - stop :]
+        if line.item(STAMPS + start) <= after:
+            start += int(self.readings.stamps.searchsorted(after, side="right"))
         streams = self._complete or self._find_covering()
-        if not streams or stamps.item(0) - self._delay - _find_horizon(streams) > MAX_GAP * SECOND:
+        if not streams or line.item(STAMPS + start) - self._delay - _find_horizon(streams) > MAX_GAP * SECOND:
             return None
-        samples = np.empty((len(stamps), self._first))
-        samples[:, 0] = (stamps - line.item(ORIGIN)) * 1e-9
-        if not all(stream.look_ahead(samples) for stream in streams):
-            return None
-        return stamps.copy(), self.readings.states[start:stop].copy(), samples
+        stamps, samples = np.empty(stop - start, np.int64), np.empty((stop - start, self._width))
+        steps, last = FIRST, streams[-1]
+        for stream in streams:
+            if stream is last:
+                steps |= LAST
+            if not rows.foresee(
+                rows.floats,
+                rows.integers,
+                stream.integers,
+                stream.states,
+                stream.joints,
+                stream.targets,
+                line,
+                readings,
+                stamps,
+                samples,
+                steps,
+            ):
+                return None
+            steps = 0
+        return Segment(False, stamps, samples, self._columns)
 
     def _count_ready(self, horizon: int, streams: list[JointStream]) -> tuple[int, int]:
         """How many readings have a joint state, and how many after them have waited too long for one."""
         stamps = self.readings.stamps
         ready = int(stamps.searchsorted(horizon, side="right"))
+        if stamps.item(-1) - stamps.item(0) <= _MAX_WAIT:
+            return ready, 0
         keep = max(ready, int(stamps.searchsorted(stamps[-1] - _MAX_WAIT)))
         if keep > ready:
             self._give_up(stamps[ready:keep], streams)

@@ -88,9 +88,9 @@ class StampCheck:
 START, STOP, NEWEST, LAST, ACCEPTED, ORIGIN, FOUND = range(7)
 """Integers: the first sample kept and the one after the last, the newest sample's stamp, the last good stamp, one that
 does not follow it and is good all the same, the stamp of time zero, and why a kernel has stopped."""
-MISSING, SATURATED, PAIRED = range(7, 10)
-"""Integers of readings: in how many samples some were missing or saturated, and the stamp of the last one that was
-paired with joint states."""
+MISSING, SATURATED, PAIRED, PAIRED_BEFORE = range(7, 11)
+"""Integers of readings: in how many samples some were missing or saturated, the stamp of the last one that was paired
+with joint states, and of the last one before the newest block of them."""
 SEEN, UNTRUSTED, RAW, RAW_BEFORE, RAW_LATEST = range(7, 12)
 """Integers of joint states, see `joint_stream`."""
 STAMPS = 12

@@ -27,6 +27,9 @@ from __future__ import annotations
 from inertid_ros.core.compiled import compiled
 from inertid_ros.core.equations import signals as equation
 from inertid_ros.core.equations.signals import compute_signals
+from inertid_ros.core.input.joint_stream import extrapolate
+from inertid_ros.core.input.segments import FIRST, GO_ON, LAST, WIDTH, copy_readings, find_cuts, lay_down
+from inertid_ros.core.input.timeline import STOP, interpolate
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, make_row, remember_integrals
 from inertid_ros.core.rows.memory import (
@@ -72,22 +75,59 @@ rows are correlated over longer, so more of them would say nothing new (50 Hz lo
 
 
 @compiled
-def advance(
+def carry(
     x: FloatArray,
     at: IntArray,
+    line: IntArray,
+    states: FloatArray,
+    targets: IntArray,
+    reading_line: IntArray,
+    readings: FloatArray,
     stamps: IntArray,
     samples: FloatArray,
-    predicted: FloatArray,
-    row: int,
+    marks: FloatArray,
+    steps: int,
 ) -> int:
+    """Pair the next readings with joint states, publisher by publisher, then carry them through up to the first row.
+
+    Args:
+        x: see `advance`, as for the next one.
+        at: see there.
+        line: integers of a publisher's time line, see `timeline.interpolate`, as for the next two.
+        states: (M, 2 m) its states.
+        targets: (2 m,) columns of a sample that they belong to.
+        reading_line: integers of the readings' time line, see `segments.lay_down`.
+        readings: its states.
+        stamps: (N,) the result, as for the next two.
+        samples: (N, 1 + 2 n + 3 K).
+        marks: (2, N or more) WIDTH and CUT of each.
+        steps: whether this is the FIRST publisher, the LAST, and whether to GO_ON after it.
+
+    Returns:
+        See `advance`; -1 if samples are not to be carried on, and less if so many of them do not simply follow.
+    """
+    first = 1 + 2 * at[at[INTEGERS_END] + JOINTS]
+    if steps & FIRST:
+        lay_down(reading_line, readings, first, stamps, samples, marks)
+    interpolate(line, states, targets, samples, marks[WIDTH], len(targets) // 2)
+    if not steps & LAST:
+        return -1
+    cuts = find_cuts(reading_line, first, stamps, samples, marks)
+    if cuts > 0 or not steps & GO_ON:
+        return -1 - cuts
+    return advance(x, at, stamps, samples, -1)
+
+
+@compiled
+def advance(x: FloatArray, at: IntArray, stamps: IntArray, samples: FloatArray, row: int) -> int:
     """Carry samples of a segment through, up to the next row.
 
     Args:
         x: floats of `make_memory`: those of the equation's signals, then those of the rows, m in other kernels.
         at: their integers likewise, of in other kernels.
         stamps: (N,) nanoseconds.
-        samples: (N, 1 + 2 n + 2 K) time [s], positions, velocities, readings, and 1 for each that is not usable.
-        predicted: (N, K) is filled up to the row.
+        samples: (N, 1 + 2 n + 3 K) time [s], positions, velocities, readings, 1 for each that is not usable, and
+            predictions, which are filled in up to the row.
         row: the sample whose row was made by the last call, of which only the prediction is missing; -1 at the start.
 
     Returns:
@@ -102,7 +142,7 @@ def advance(
                 of[DECISION] = decision
                 make_row(x, at, m, of, samples, index)
                 return index
-        predict(x, at, m, of, predicted, index)
+        predict(x, at, m, of, samples, index)
         if of[MONITORS]:
             measure_noise(m, of, stamps[index], samples, index)
     return len(stamps)
@@ -303,13 +343,14 @@ def weigh_entries(m: FloatArray, of: IntArray, values: FloatArray) -> None:
 
 
 @compiled
-def predict(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, predicted: FloatArray, index: int) -> None:
-    """What should be measured at the newest sample, with the present weights, into predicted[index]."""
+def predict(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, samples: FloatArray, index: int) -> None:
+    """What should be measured at the newest sample, with the present weights, into its last columns."""
     momenta, gain = of[MOMENTA], find_gain(m[of[CUTOFFS] + 2], m[of[CLOCK] + 5])
     rest, weights = x[at[REST] :][: of[SIGNALS]], m[of[WEIGHTS] :][: of[ENTRIES]]
     now = m[of[FILTERED_MOMENTUM] :][:momenta]
     slow = m[of[FILTERED_MOMENTUM] + 4 * momenta :][:momenta]
     chosen = of[of[ENTRY_SIGNALS] :][: of[ENTRIES]]
+    predicted = samples.shape[1] - of[CHANNELS]
     for channel in range(of[CHANNELS]):
         total = slope = 0.0
         for entry in range(of[of[ENTRY_STARTS] + channel], of[of[ENTRY_STARTS] + channel + 1]):
@@ -319,16 +360,44 @@ def predict(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, predicted:
                 slope += weight * (now[signal] - slow[signal])
         place = of[PREDICTION] + 3 * channel
         filter_twice(m, place, m[of[CUTOFFS] + 1] * slope, gain, gain)
-        predicted[index, channel] = total + (m[place + 1] + m[of[GAINS]] * (m[place + 1] - m[place + 2]))
+        samples[index, predicted + channel] = total + (m[place + 1] + m[of[GAINS]] * (m[place + 1] - m[place + 2]))
 
 
 @compiled
-def foresee(x: FloatArray, at: IntArray, samples: FloatArray, predicted: FloatArray) -> None:
-    """Predict samples (N, 1 + 2 n) after the last one, each on its own, and change nothing that is remembered."""
+def foresee(
+    x: FloatArray,
+    at: IntArray,
+    line: IntArray,
+    states: FloatArray,
+    joints: FloatArray,
+    targets: IntArray,
+    reading_line: IntArray,
+    readings: FloatArray,
+    stamps: IntArray,
+    samples: FloatArray,
+    steps: int,
+) -> bool:
+    """Predict the last readings that wait for a joint state, by extrapolation, and change nothing that is remembered.
+
+    See `carry` for the arguments, and `joint_stream.extrapolate` for joints. Returns whether it could be done.
+    """
+    if steps & FIRST:
+        start = reading_line[STOP] - len(stamps)
+        copy_readings(reading_line, readings, start, 1 + 2 * at[at[INTEGERS_END] + JOINTS], stamps, samples)
+    if not extrapolate(line, states, joints, targets, samples):
+        return False
+    if steps & LAST:
+        predict_next(x, at, samples)
+    return True
+
+
+@compiled
+def predict_next(x: FloatArray, at: IntArray, samples: FloatArray) -> None:
+    """Predict samples after the last one, each on its own, and change nothing that is remembered."""
     m, of = x[at[FLOATS_END] :], at[at[INTEGERS_END] :]
     remembered = m[of[CLOCK] : of[FILTERED_REST]]
     kept = remembered.copy()
     for index in range(len(samples)):
         follow_motion(x, at, m, of, samples, index)
-        predict(x, at, m, of, predicted, index)
+        predict(x, at, m, of, samples, index)
         remembered[:] = kept

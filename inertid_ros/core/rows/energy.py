@@ -217,20 +217,53 @@ _MEMORY = 1500.0
 """Rows (half a minute) over which the fit is averaged: a motion repeats sooner."""
 
 
+@compiled
+def add_fit(sums: FloatArray, k: int, measured: float, predicted: float, usable: float) -> None:
+    """Add one channel of a row to sums (4, K) of weights, squares of what is measured and of what is left, and rows."""
+    for kind, value in enumerate((1.0, measured**2, (measured - predicted) ** 2)):
+        sums[kind, k] = (1.0 - 1.0 / _MEMORY) * sums[kind, k] + (value if usable != 0.0 else 0.0)
+    sums[3, k] += usable
+
+
+@compiled
+def fit_record(record: FloatArray, sums: FloatArray) -> None:
+    """Add a row (3, K): what is measured, what is predicted, and whether that is usable."""
+    for k in range(sums.shape[1]):
+        add_fit(sums, k, record[0, k], record[1, k], record[2, k])
+
+
+@compiled
+def fit_row(row: FloatArray, values: FloatArray, first: int, usable: FloatArray, sums: FloatArray) -> None:
+    """Add a row [A, y] (K, U + 1): values (U,) from `first` on are biases, which are no part of what is measured."""
+    unknowns = len(values)
+    for k in range(len(row)):
+        measured, predicted = row[k, unknowns], 0.0
+        for u in range(first):
+            predicted += row[k, u] * values[u]
+        for u in range(first, unknowns):
+            measured -= row[k, u] * values[u]
+        add_fit(sums, k, measured, predicted, usable[k])
+
+
 class RowFit:
     """Mean squares of what is measured and of what is left of it, over the last half minute or so of rows."""
 
     def __init__(self, channels: int) -> None:
         """Start with no rows."""
-        self._sums = np.zeros((3, channels))
-        self.rows: IntArray = np.zeros(channels, dtype=np.int64)
-        """How many rows there were, (K,)."""
+        self._sums = np.zeros((4, channels))
 
-    def take(self, measured: FloatArray, predicted: FloatArray, usable: FloatArray) -> None:
-        """Take a row, (K,) each."""
-        self._sums *= 1.0 - 1.0 / _MEMORY
-        self._sums += usable * np.array([np.ones_like(measured), measured**2, (measured - predicted) ** 2])
-        self.rows += usable.astype(np.int64)
+    def take(self, record: FloatArray) -> None:
+        """Take a row as it was recorded, see `fit_record`."""
+        fit_record(record, self._sums)
+
+    def take_row(self, row: FloatArray, values: FloatArray, first: int, usable: FloatArray) -> None:
+        """Take a row [A, y] that values explain, see `fit_row`."""
+        fit_row(row, values, first, usable, self._sums)
+
+    @property
+    def rows(self) -> IntArray:
+        """How many rows there were, (K,)."""
+        return np.asarray(self._sums[3], dtype=np.int64)
 
     @property
     def measured_rms(self) -> FloatArray:

@@ -11,7 +11,7 @@ from inertid_ros.core.compiled import specialise
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.rows.advance import INTERVAL, advance, foresee, weigh_entries
+from inertid_ros.core.rows.advance import INTERVAL, advance, carry, foresee, weigh_entries
 from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, INTEGRAL, fill_nuisances, record_row
 from inertid_ros.core.rows.memory import GAP, RESTART, make_memory
 from inertid_ros.core.settings.choices import Method
@@ -91,9 +91,10 @@ class Rows:
     Attributes:
         equation: whose rows.
         row: the newest one.
-        predicted: (N, K) of the present segment.
-        memory: named views of all that is remembered.
-        integers: its sizes and counters.
+        floats, integers: all that kernels remember, see `make_memory`.
+        memory: named views of what rows remember.
+        own_integers: its sizes and counters.
+        carry, foresee: the kernels of `advance` that pair readings with joint states.
         settling: how long a wrong sample has an effect [s].
         noise_bandwidth: variance of a row for white noise of density one [Hz].
         correlation: how many rows, one a decision interval, are worth one where the noise is white.
@@ -105,7 +106,7 @@ class Rows:
         kind = {Method.FILTERED: FILTERED, Method.INTEGRAL: INTEGRAL}.get(method, DIFFERENTIATED)
         past = int(window * _ROW_RATE) + 4 if kind == INTEGRAL else 1
         self.equation = equation
-        self._all_floats, self._all_integers, self._floats, self.integers, self.memory = make_memory(
+        self.floats, self.integers, self._own, self.own_integers, self.memory = make_memory(
             equation, joints, kind, past
         )
         m = self.memory
@@ -119,12 +120,11 @@ class Rows:
         self.row = Row(
             m.row, m.row_signals, m.row_readings, m.row_usable, m.row_motion, m.row_standing, m.row_moved, m.row_is_old
         )
-        self._channels = len(equation.channels)
-        self.predicted: FloatArray = np.empty((0, self._channels))
-        samples = np.empty((0, 1 + 2 * joints + 2 * self._channels))
-        self._advance = specialise(
-            advance, self._all_floats, self._all_integers, np.empty(0, np.int64), samples, self.predicted, -1
-        )
+        memory, integers, table = (self.floats, self.integers), np.empty(0, np.int64), np.empty((0, 1))
+        self._advance = specialise(advance, *memory, integers, table, -1)
+        line, readings, result = (integers, table), (integers, table), (integers, table)
+        self.carry = specialise(carry, *memory, *line, integers, *readings, *result, table, 0)
+        self.foresee = specialise(foresee, *memory, *line, table, integers, *readings, *result, 0)
 
     def restart(self) -> None:
         """Restart the filters at the next sample: what they remember is no longer true."""
@@ -133,35 +133,29 @@ class Rows:
     def begin(self, segment: Segment) -> int:
         """Carry a segment through up to its first row: returns its sample, N if there is none, see `advance.advance`.
 
-        Its predictions (N, K) are filled in at the same time.
+        Its predictions are filled in at the same time.
         """
+        if segment.row >= 0:
+            return segment.row
         if segment.starts_anew:
             self.memory.clock[0] = GAP
-        self.predicted = np.empty((len(segment.stamps), self._channels))
         return self.resume(segment, -1)
 
     def resume(self, segment: Segment, position: int) -> int:
         """Carry on from the sample of a row to the next one."""
-        _, stamps, samples, _ = segment
-        return self._advance(self._all_floats, self._all_integers, stamps, samples, self.predicted, position)
+        return self._advance(self.floats, self.integers, segment.stamps, segment.samples, position)
 
     def record_row(self, values: FloatArray, drives: IntArray, record: FloatArray) -> bool:
         """Record the newest row and leave out what noise alone would excite, see `making.record_row`."""
-        return record_row(self._floats, self.integers, values, drives, record)
+        return record_row(self._own, self.own_integers, values, drives, record)
 
     def fill_nuisances(self, first: int, tilted: FloatArray) -> None:
         """Fill in the columns of tilt and delay, see `making.fill_nuisances`."""
-        fill_nuisances(self._floats, self.integers, first, tilted)
-
-    def foresee(self, samples: FloatArray) -> FloatArray:
-        """Predict (N, K) samples [time, positions, velocities] after the last one; changes nothing."""
-        predicted = np.empty((len(samples), self._channels))
-        foresee(self._all_floats, self._all_integers, samples, predicted)
-        return predicted
+        fill_nuisances(self._own, self.own_integers, first, tilted)
 
     def set_values(self, values: FloatArray) -> None:
         """Predict with these values (U,) of the unknowns from now on."""
-        weigh_entries(self._floats, self.integers, values)
+        weigh_entries(self._own, self.own_integers, values)
 
     def forget_reach(self) -> None:
         """Forget how far the joints have come."""

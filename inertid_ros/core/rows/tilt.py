@@ -20,6 +20,7 @@ from inertid_ros.core.compiled import compiled
 from inertid_ros.core.equations.model import LinkModel, find_own_sizes
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.tree import BODY, POSE, PRISMATIC, pack_tree, place_body
+from inertid_ros.core.rows.advance import find_gain
 
 AXES = 2
 """Horizontal axes about which a base can be tilted."""
@@ -119,12 +120,12 @@ def filter_torques(now: FloatArray, state: FloatArray, first: float, second: flo
 
 @compiled
 def take_tilt(
-    x: FloatArray, phi: FloatArray, positions: FloatArray, state: FloatArray, first: float, second: float
+    x: FloatArray, phi: FloatArray, positions: FloatArray, state: FloatArray, cutoffs: FloatArray, step: float
 ) -> None:
-    """Torques at joint positions (n,), see `compute_gravity_torques`, through both filters."""
+    """Torques at joint positions (n,), see `compute_gravity_torques`, through both filters; cutoffs (2,), step [s]."""
     now = np.empty((len(positions), AXES))
     compute_gravity_torques(x, phi, positions, now)
-    filter_torques(now, state, first, second)
+    filter_torques(now, state, find_gain(cutoffs[0], step), find_gain(cutoffs[1], step))
 
 
 class GravityTilt:
@@ -133,7 +134,7 @@ class GravityTilt:
     def __init__(self, model: LinkModel, first_cutoff: float, second_cutoff: float) -> None:
         """Set up for an arm, and the cutoffs of the rows' two low-passes [rad/s]."""
         gravity, joints = np.array(model.arm.model.gravity.linear), len(model.arm.joint_names)
-        self._cutoffs = first_cutoff, second_cutoff
+        self._cutoffs = np.array([first_cutoff, second_cutoff])
         tilted = np.cross(find_horizontal_axes(gravity), gravity)
         tree = pack_tree(model.arm.model, model.arm.is_angle)
         room = np.zeros(POSE * joints), tilted.ravel(), np.zeros(6 * joints + 6 * AXES * joints)
@@ -148,6 +149,7 @@ class GravityTilt:
         self._urdf = model.arm.parameters
         self._phi = self._urdf.copy()
         self._state = np.empty((3, joints, AXES))
+        self._filtered: FloatArray = self._state[2]
         self.restart()
 
     def restart(self) -> None:
@@ -164,10 +166,9 @@ class GravityTilt:
     def take(self, time: float, positions: FloatArray) -> FloatArray:
         """Columns (n, 2) at joint positions (n,) of a row, in memory that the next row overwrites."""
         step = time - self._time if self._time > -math.inf else 0.0
-        first, second = (cutoff * step / (2.0 + cutoff * step) for cutoff in self._cutoffs)
-        take_tilt(self._floats, self._phi, positions, self._state, first, second)
+        take_tilt(self._floats, self._phi, positions, self._state, self._cutoffs, step)
         self._time = time
-        return np.asarray(self._state[2])
+        return self._filtered
 
 
 def find_horizontal_axes(gravity: FloatArray) -> FloatArray:

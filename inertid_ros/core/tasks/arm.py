@@ -34,7 +34,7 @@ from inertid_ros.core.estimation.estimate import (
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty, WeightedSolution
 from inertid_ros.core.estimation.systematic_links import Nuisances
-from inertid_ros.core.input.inputs import ArmInput, Waiting
+from inertid_ros.core.input.inputs import ArmInput
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import Event, EventKind, FloatArray, Output, RowOutput
 from inertid_ros.core.robot.robot import Robot
@@ -144,7 +144,8 @@ class ArmTask:
         row, stamp = self.rows.row, segment.stamps.item(position)
         record = np.empty((4, len(row.readings)))
         is_bad = self.rows.record_row(self.estimator.values, self._drives, record[:3])
-        self._deviation = record[3] = self._find_deviation(row.equations)
+        spread = self.estimator.find_spread(row.equations)
+        self._deviation = record[3] = self._find_deviation(spread)
         self._recorded.append((stamp, record))
         sample = segment.samples[position]
         if self._check is not None and row.is_old.item(0) == 0.0:
@@ -158,10 +159,10 @@ class ArmTask:
         if row.is_old.item(0) == 0.0:
             if self._energy_rows is not None and self._fit is not None:
                 self.estimator.take(self._energy_rows.row_at(sample.item(0)), record[2].min(keepdims=True))
-                self._fit.take(*record[:3])
+                self._fit.take(record)
             else:
                 self._add_nuisances(sample)
-                self.estimator.take(row.equations, row.usable)
+                self.estimator.take(row.equations, row.usable, spread)
             decision = self._test(row.equations, row.usable)
         if stamp // INTERVAL % INTERVALS_PER_SOLUTION == 0 and self.estimator.rows > self._solved_rows:
             self._solve(sample.item(0))
@@ -206,8 +207,8 @@ class ArmTask:
 
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """Readings and predictions as the driver publishes them, and the rows used since the last segment."""
-        _, stamps, samples, columns = segment
-        measured, predicted, rows = samples[:, columns.readings], self.rows.predicted, self._no_rows
+        _, stamps, samples, columns, _ = segment
+        measured, predicted, rows = samples[:, columns.readings], samples[:, columns.predicted], self._no_rows
         if self.input.must_restore:
             measured, predicted = self.input.restore(segment, measured), self.input.restore(segment, predicted)
         if self._recorded:
@@ -221,15 +222,15 @@ class ArmTask:
         self._recorded, rows = [], np.array(records)
         return RowOutput(np.array(stamps), rows[:, 0], rows[:, 1], rows[:, 2] > 0.0, rows[:, 3])
 
-    def answer(self, waiting: Waiting, predicted: FloatArray) -> Output:
+    def answer(self, waiting: Segment) -> Output:
         """Samples that wait, as the driver publishes them."""
+        predicted, usable = waiting.predicted, np.logical_not(waiting.bad)
         if self.input.must_restore:
             predicted = self.input.restore(waiting, predicted)
-        return Output(waiting.stamps, waiting.measured, predicted, waiting.usable, self._no_rows, (), self._deviation)
+        return Output(waiting.stamps, waiting.readings, predicted, usable, self._no_rows, (), self._deviation)
 
-    def _find_deviation(self, equations: FloatArray) -> FloatArray:
+    def _find_deviation(self, spread: FloatArray) -> FloatArray:
         """Standard deviations (K,) of what is predicted of a row: of the unknowns, and what is left of each channel."""
-        spread = self.estimator.find_spread(equations)
         left = self.estimator.noise if self._fit is None else self._fit.residual_rms**2
         return np.asarray(np.sqrt(spread + left))
 

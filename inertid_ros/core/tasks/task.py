@@ -8,8 +8,7 @@ from typing import Protocol
 from inertid_ros.core.estimation.change import Decision
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.reweighted import Uncertainty
-from inertid_ros.core.input.inputs import Waiting
-from inertid_ros.core.input.segments import Segment
+from inertid_ros.core.input.segments import Carrier, Segment
 from inertid_ros.core.records import Event, FloatArray, JointBlock, Output, WrenchBlock
 from inertid_ros.core.rows.rows import Rows
 
@@ -20,11 +19,11 @@ class Input(Protocol):
     def push(self, block: JointBlock | WrenchBlock) -> None:
         """Take samples; never raises for bad data."""
 
-    def process(self) -> list[Segment]:
-        """Synchronise all that can be."""
+    def process(self, rows: Carrier) -> list[Segment]:
+        """Synchronise all that can be, and carry it on to its first row where nothing is to be decided before."""
 
-    def foresee(self, after: int) -> Waiting | None:
-        """What waits for a later joint state, after a stamp."""
+    def foresee(self, rows: Carrier, after: int) -> Segment | None:
+        """What waits for a later joint state, after a stamp, with predictions; changes nothing."""
 
 
 class Task(Protocol):
@@ -47,8 +46,8 @@ class Task(Protocol):
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """What comes out of a segment that has been carried through, as the driver publishes it."""
 
-    def answer(self, waiting: Waiting, predicted: FloatArray) -> Output:
-        """What comes out of samples that wait, with their predictions (N, K); changes nothing."""
+    def answer(self, waiting: Segment) -> Output:
+        """What comes out of samples that wait, with their predictions; changes nothing."""
 
     def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LoadEstimate | LinksEstimate]:
         """What gives all that is known, for samples up to a stamp, in any thread; changes nothing."""

@@ -25,7 +25,7 @@ from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
 from inertid_ros.core.estimation.nuisances import find_misfit, find_nuisances
 from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.estimation.states import ParameterState
-from inertid_ros.core.input.inputs import Waiting, WristInput
+from inertid_ros.core.input.inputs import WristInput
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import LOAD_EVENTS, BoolArray, Event, FloatArray, Output, RowOutput
 from inertid_ros.core.rigid_body.inertial import Tool
@@ -69,7 +69,7 @@ class WristLoadTask:
         lag = self.rows.settling / (2.0 if Method(load.method) is Method.INTEGRAL else 8.0)
         self._convention = ConventionCheck(path, gravity, lag)
         self._sign = WrenchSign(load.wrench_sign)
-        self._fit, self._taken = RowFit(len(WRENCH_NAMES)), np.zeros(2)
+        self._fit, self._rows_taken, self._rows_in_contact = RowFit(len(WRENCH_NAMES)), 0, 0
         self.tool: Tool | None = None
         self._usable: BoolArray = np.ones((1, 6), dtype=bool)
         empty, flags = np.empty((0, 6)), np.empty((0, 6), dtype=bool)
@@ -93,18 +93,18 @@ class WristLoadTask:
             self._sign.learn(estimator.values.item(0), float(estimator.covariance()[0, 0]))
         self.rows.set_values(estimator.values)
         if not is_tracking:
-            discard_run(self.rows.memory, self.rows.integers)
+            discard_run(self.rows.memory, self.rows.own_integers)
         return decision if decision.kind is None else self._subtract_tool(decision)
 
     def _note_fit(self, row: Row, decision: Decision) -> None:
         """Note how well a row is explained, or that it was taken in contact; of another load that begins anew."""
-        self._taken += 1.0, self._estimator.mode is Mode.CONTACT
+        mode = self._estimator.mode
+        self._rows_taken += 1
+        self._rows_in_contact += mode is Mode.CONTACT
         if decision.kind in LOAD_EVENTS:
             self._fit = RowFit(len(WRENCH_NAMES))
-        if self._estimator.mode is Mode.TRACKING:
-            equations, values = row.equations, self._estimator.values
-            without_bias = equations[:, -1] - equations[:, LOAD:UNKNOWNS].dot(values[LOAD:])
-            self._fit.take(without_bias, equations[:, :LOAD].dot(values[:LOAD]), row.usable)
+        if mode is Mode.TRACKING:
+            self._fit.take_row(row.equations, self._estimator.values, LOAD, row.usable)
 
     def _subtract_tool(self, decision: Decision) -> Decision:
         """The same with masses of the load alone, in kilograms whatever the driver's sign."""
@@ -114,14 +114,15 @@ class WristLoadTask:
 
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """All wrenches of a segment are usable, for what is not has been left out; rows are not recorded."""
-        _, stamps, samples, columns = segment
+        _, stamps, samples, columns, _ = segment
         if len(stamps) != len(self._usable):
             self._usable = np.ones((len(stamps), 6), dtype=bool)
-        return Output(stamps, samples[:, columns.readings], self.rows.predicted, self._usable, self._no_rows, events)
+        measured, predicted = samples[:, columns.readings], samples[:, columns.predicted]
+        return Output(stamps, measured, predicted, self._usable, self._no_rows, events)
 
-    def answer(self, waiting: Waiting, predicted: FloatArray) -> Output:
+    def answer(self, waiting: Segment) -> Output:
         """Wrenches that wait are all taken to be usable."""
-        return Output(waiting.stamps, waiting.measured, predicted, waiting.usable, self._no_rows)
+        return self.finish(waiting, ())
 
     def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LinksEstimate | LoadEstimate]:
         """All that is known of the load, with the tool subtracted."""
@@ -134,8 +135,8 @@ class WristLoadTask:
         mode, rows = Mode.PAUSED if is_paused else waiting, estimator.rows
         noise_density, noise_calibrated = np.sqrt(self._noise[:6]), bool(self._noise[CALIBRATED])
         check_convention = self._convention.prepare()
-        fit = Fit(WRENCH_NAMES, WRENCH_UNITS, self._fit.rows.copy(), self._fit.residual_rms, self._fit.measured_rms)
-        contact_share = float(self._taken[1] / max(self._taken[0], 1.0))
+        fit = Fit(WRENCH_NAMES, WRENCH_UNITS, self._fit.rows, self._fit.residual_rms, self._fit.measured_rms)
+        contact_share = self._rows_in_contact / max(self._rows_taken, 1)
         found = find_contradictions(
             estimator.values, estimator.covariance(), sign, float(np.linalg.norm(self._gravity))
         )
@@ -207,6 +208,6 @@ class WristLoadTask:
         self._estimator.reset()
         self._convention.restart()
         self._sign = WrenchSign(self._configured_sign)
-        self._fit, self._taken = RowFit(len(WRENCH_NAMES)), np.zeros(2)
+        self._fit, self._rows_taken, self._rows_in_contact = RowFit(len(WRENCH_NAMES)), 0, 0
         self.rows.restart()
         self.rows.set_values(self._estimator.values)

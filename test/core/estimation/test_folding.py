@@ -23,6 +23,7 @@ from inertid_ros.core.estimation.folding import (
     compare_row,
     count_repeats,
     explain_channels,
+    find_spread,
     fold_channels,
     fold_row,
     fold_rows,
@@ -281,9 +282,11 @@ def test_channels_are_folded_each_on_its_own() -> None:
         rows[:, k, [*columns, 4]] = random.normal(size=(30, len(columns) + 1))
     usable = (random.random((30, 3)) < 0.7).astype(float)
     joined, counts = np.concatenate(used), np.cumsum(usable, axis=0)
+    spread = np.empty(3)
     for row, chosen, count in zip(rows, usable, counts, strict=True):
+        find_spread(row, inverse, spread)
         is_full = fold_channels(
-            matrices, offsets, joined, row, chosen, values, inverse, noise, floors, sums, 10.0, products
+            matrices, offsets, joined, row, chosen, values, spread, noise, floors, sums, 10.0, products
         )
         assert is_full == bool(np.any((count >= 10.0) & (chosen == 1.0)))
     for k, columns in enumerate(used):

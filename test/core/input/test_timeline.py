@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.joint_stream import CROSSING, MAX_GAP, JointStream
+from inertid_ros.core.input.joint_stream import CROSSING, MAX_GAP, JointStream, extrapolate
 from inertid_ros.core.input.segments import (
     AFTER_GAP,
     CUT,
@@ -201,12 +201,12 @@ def test_extrapolation_goes_on_with_the_velocity_for_one_period_at_most(has_velo
     stream = JointStream((0, 1), (True, False), 2, 0, Health())
     samples = np.zeros((3, 5))
     samples[:, 0] = 0.054, 0.06, 0.55
-    assert not stream.look_ahead(samples)
+    assert not extrapolate(stream.integers, stream.states, stream.joints, stream.targets, samples)
     stamps = np.arange(1, 6) * SECOND // 100
     velocity = np.array([0.5, -2.0])
     positions = stamps[:, None] * 1e-9 * velocity
     stream.push_states(np.arange(2), stamps, positions, np.tile(velocity, (5, 1)) if has_velocity else None)
-    assert stream.look_ahead(samples)
+    assert extrapolate(stream.integers, stream.states, stream.joints, stream.targets, samples)
     np.testing.assert_allclose(samples[:, 1:3], np.outer([0.054, 0.06, 0.06], velocity))
     np.testing.assert_allclose(samples[:, 3:], np.tile(velocity, (3, 1)))
 
@@ -244,7 +244,7 @@ def test_velocities_are_fused_with_positions_by_the_noise_of_both() -> None:
     stream = JointStream((0,), (True,), 1, 0, Health())
     stream.push_states(np.arange(1), stamps, positions, velocities)
     states = stream.states[: len(stream.stamps)]
-    crossing = stream._joints[CROSSING, 0]
+    crossing = stream.joints[CROSSING, 0]
     assert crossing == pytest.approx(tachometer / (resolution / np.sqrt(12.0)), rel=0.3)
     settled = slice(3000, None)
 

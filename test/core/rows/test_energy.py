@@ -182,7 +182,7 @@ def test_uncertain_parameters_are_expected_to_disagree() -> None:
     rng = np.random.default_rng(0)
     deviation = 0.2 * np.abs(trial.truth)
     wrong = trial.truth + rng.normal(size=len(trial.truth)) * deviation
-    trial.check.take(trial.windows, wrong, np.diag(deviation**2))
+    trial.check.take(trial.windows, wrong, np.diag(deviation))
     assert not trial.check.findings()
     certain = make_trial(0)
     certain.check.take(certain.windows, wrong, np.zeros((len(wrong),) * 2))

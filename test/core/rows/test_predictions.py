@@ -11,6 +11,7 @@ from support.rows import FILTERS, Path, cut, make_equations, make_path, make_row
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.records import FloatArray, JointBlock, Output, WrenchBlock
+from inertid_ros.core.rows.advance import predict_next
 from inertid_ros.core.settings.choices import Method
 
 NAMES = ["load", "effort", "base_wrench", "both"]
@@ -97,10 +98,11 @@ def test_foreseen_prediction_is_the_one_that_comes(name: str, method: Method) ->
     rows.set_values(values)
     segment = make_segment(path, np.zeros((len(path.times), len(equation.channels))))
     for k in range(len(path.times)):
-        sample = segment.samples[k]
-        foreseen = rows.foresee(sample[None, : 1 + 2 * joints])[0]
-        again = rows.foresee(sample[None, : 1 + 2 * joints])[0]
-        one = segment._replace(starts_anew=k == 0, stamps=segment.stamps[k : k + 1], samples=sample[None])
+        one = segment._replace(starts_anew=k == 0, stamps=segment.stamps[k : k + 1], samples=segment.samples[k : k + 1])
+        predict_next(rows.floats, rows.integers, one.samples)
+        foreseen = one.predicted[0].copy()
+        predict_next(rows.floats, rows.integers, one.samples)
+        again = one.predicted[0].copy()
         came = run_rows(rows, one).predicted[0]
         np.testing.assert_array_equal(foreseen, again)
         np.testing.assert_allclose(foreseen, came, atol=1e-12 * scale)

@@ -108,6 +108,6 @@ def test_discarded_run_is_not_counted(count: int) -> None:
     readings[count:] += 50.0
     still = np.zeros((count, 6))
     feed(rows, still, readings[:count])
-    discard_run(rows.memory, rows.integers)
+    discard_run(rows.memory, rows.own_integers)
     feed(rows, still, readings[count:], start=count)
     assert np.all(deviations(rows)[:3] < 0.02)
