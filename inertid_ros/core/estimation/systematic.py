@@ -50,6 +50,8 @@ _STEPS = 4
 """Gauss-Newton steps from a load alone: nuisances are per cents, so that each step gains two digits."""
 _FEWEST_BLOCKS = 3
 """Blocks that are needed to find how scores scatter; with two, one solution explains both."""
+_BELIEF = 2.0
+"""So many nuisances that are as is set stand against those that are seen, as an unsure variance has in its prior."""
 LEVER = 0.1
 """Distance [m] by which cross-talk between force and torque is compared: the size of a sensor and its flange."""
 
@@ -64,6 +66,8 @@ class JointSolution:
         repeatability: (55, 55) the part of it that noise alone causes: what a repetition on the same sensor would show.
         inflation: (6,) by how much more the residuals of each channel scatter than noise at standstill explains.
         misfit: (2,) root mean square [N, Nm] of what is left of forces and torques beyond their noise.
+        doubt: by how much worse than its prior says the sensor is.
+        slowness: which part of the misfit changes slowly, as the pose does.
     """
 
     values: FloatArray
@@ -71,6 +75,8 @@ class JointSolution:
     repeatability: FloatArray
     inflation: FloatArray
     misfit: FloatArray
+    doubt: float
+    slowness: float
 
     def forget_load(self, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (55,) and precision (55, 55) for the next load: bias and nuisances are those of the same sensor."""
@@ -78,7 +84,8 @@ class JointSolution:
         mean[:LOAD] = 0.0
         free = np.flatnonzero(np.isfinite(np.diag(prior)))[LOAD:]
         part = np.ix_(free, free)
-        root = invert_root(self.covariance[part])
+        share = 1.0 / self.doubt**2
+        root = invert_root(((1.0 - share) * self.repeatability + share * self.covariance)[part])
         precision[part] = root.T @ root
         return mean, precision
 
@@ -295,7 +302,7 @@ class Normal:
 
     Attributes:
         index: (V,) the free unknowns.
-        data: (V, V) information of the rows and of the prior of load and bias, without that of the nuisances.
+        prior: (V - 16, V - 16) precision of the nuisances, whatever the bias is.
         covariance: (V, V) of the free unknowns.
         values: (55,) after the step.
     """
@@ -306,19 +313,33 @@ class Normal:
         part = np.ix_(self.index, self.index)
         known = sums.precision[part]
         data, slope = weigh_products(grams, values, inflation)
-        self.data = data[part]
         scale = 1.0 / np.sqrt(np.diag(known))
         step = scale * (slope[self.index] + known @ (values - sums.mean)[self.index])
         inverse = np.empty(known.shape)
         scales = np.outer(scale, scale)
-        factor = (self.data + known) * scales
+        factor = (data[part] + known) * scales
         if not factorise(factor):
             raise np.linalg.LinAlgError("the information of load and nuisances is not positive definite")
         solve_factorised(factor, step, inverse)
-        self.data[:UNKNOWNS, :UNKNOWNS] += known[:UNKNOWNS, :UNKNOWNS]
         self.covariance = inverse * scales
         self.values = values.copy()
         self.values[self.index] -= scale * step
+        across = known[BIAS:UNKNOWNS, UNKNOWNS:]
+        explained = across.T @ np.linalg.solve(known[BIAS:UNKNOWNS, BIAS:UNKNOWNS], across)
+        self.prior = known[UNKNOWNS:, UNKNOWNS:] - explained
+        self._data = data[part] + known
+        self._data[UNKNOWNS:, UNKNOWNS:] -= self.prior
+
+    @property
+    def systematic(self) -> FloatArray:
+        """The part (V, V) of the covariance that the prior of the nuisances leaves: no repetition shows it."""
+        across = self.covariance[:, UNKNOWNS:]
+        return np.asarray(across @ self.prior @ across.T)
+
+    @property
+    def repeatability(self) -> FloatArray:
+        """The rest (V, V) of the covariance: what noise causes."""
+        return np.asarray(self.covariance @ self._data @ self.covariance)
 
     def spread(self, matrix: FloatArray) -> FloatArray:
         """A matrix (V, V) of the free unknowns as one of all (55, 55)."""
@@ -327,10 +348,40 @@ class Normal:
         return whole
 
 
+def find_doubt(sums: ProductSums, normal: Normal) -> float:
+    """By how much worse than its prior says the sensor is: what is seen of its nuisances tells of what is not seen.
+
+    With n the nuisances, K their prior precision and C their covariance, n^T K n is expected to be as large as the
+    number of nuisances that the rows determine, V - tr(K C) (MacKay 1992, evidence). Where a tilt, a delay or a gain
+    would have to be far larger than is set, gains that cannot be told from the mass may be so, too: the sensor is
+    another one than is set, or something else pulls at it.
+    """
+    free = normal.index[UNKNOWNS:]
+    precision = sums.prior[free, free]
+    seen = len(free) - float(precision @ np.diag(normal.covariance)[UNKNOWNS:])
+    return float(np.sqrt(max(1.0, (_BELIEF + precision @ normal.values[free] ** 2) / (_BELIEF + seen))))
+
+
 def update(sums: ProductSums) -> None:
-    """Take one step from the last solution, and find the inflation anew: at the end of each piece."""
-    sums.values = Normal(sums, sums.total, sums.values, sums.inflation).values
+    """Take one step from the last solution, and find the inflation anew: at the end of a piece."""
+    total = sums.total
+    sums.values = Normal(sums, total, sums.values, sums.inflation).values
     sums.inflation = find_inflation(sums, sums.values)
+    sums.left = sums.left + find_left(sums, total, sums.window(1))
+
+
+def find_left(sums: ProductSums, total: FloatArray, piece: FloatArray) -> FloatArray:
+    """Weighted squares (2,) that the solution leaves of a piece: of its mean, and of all its rows beyond their noise.
+
+    What depends on the pose changes as slowly as that, and is left in the mean; what accelerations cause (a liquid, a
+    loose part) averages out.
+    """
+    coefficients = find_coefficients(sums.values)
+    squares = np.einsum("ip,ipq,iq->i", coefficients, piece, coefficients)
+    weights = np.maximum(piece[:, CONSTANT, CONSTANT], np.finfo(float).tiny)
+    means = np.einsum("ip,ip->i", coefficients, piece[:, CONSTANT]) ** 2 / weights
+    noise = sums.expected * weights / np.maximum(total[:, CONSTANT, CONSTANT], weights)
+    return np.array([means.sum(), np.maximum(squares - noise, 0.0).sum()])
 
 
 def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray | None = None) -> JointSolution:
@@ -354,8 +405,9 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
         values = Normal(sums, grams, values, inflation).values
         inflation = inflation if sums.pieces >= _STEPS else find_inflation(sums, values)
     normal = Normal(sums, grams, values, inflation)
-    covariance = normal.spread(normal.covariance)
-    repeatability = normal.spread(normal.covariance @ normal.data @ normal.covariance)
+    doubt = find_doubt(sums, normal)
+    repeatability = normal.spread(normal.repeatability)
+    covariance = repeatability + doubt**2 * normal.spread(normal.systematic)
     if motion_noise is not None:
         coefficients, derivatives = expand(normal.values)
         noise = np.repeat(motion_noise, 3, axis=0).T / (1.5 * inflation[:, None])
@@ -363,7 +415,8 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
         covariance, repeatability = (matrix + np.outer(pulled, pulled) for matrix in (covariance, repeatability))
     covariance, repeatability = (0.5 * (matrix + matrix.T) for matrix in (covariance, repeatability))
     misfit = find_misfit(sums, grams, normal.values)
-    return JointSolution(normal.values, covariance, repeatability, inflation, misfit)
+    slowness = float(sums.left[0] / max(sums.left[1], 1.0))
+    return JointSolution(normal.values, covariance, repeatability, inflation, misfit, doubt, slowness)
 
 
 def find_misfit(sums: ProductSums, grams: FloatArray, values: FloatArray) -> FloatArray:
