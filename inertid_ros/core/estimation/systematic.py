@@ -258,28 +258,53 @@ def weigh_products(grams: FloatArray, values: FloatArray, inflation: FloatArray)
     return data, slope
 
 
-def find_inflation(sums: ProductSums, values: FloatArray) -> FloatArray:
+@compiled
+def find_absorbed(blocks: FloatArray, derivatives: FloatArray, covariances: FloatArray, absorbed: FloatArray) -> None:
+    """Add the squares (6, F) of the scores of the first features in blocks that a fit takes away on average.
+
+    Blocks (B, 6, P, P) are lower triangles, derivatives (6, P, 20) those of the coefficients, and covariances
+    (6, 20, 20) those of the unknowns that a channel contains, for rows that are worth their variances.
+    """
+    size, count = derivatives.shape[1], derivatives.shape[2]
+    effect = np.empty(count)
+    for block in range(len(blocks)):
+        for channel in range(len(absorbed)):
+            gram, by_unknown, covariance = blocks[block, channel], derivatives[channel], covariances[channel]
+            for f in range(absorbed.shape[1]):
+                effect[:] = 0.0
+                for p in range(size):
+                    factor = gram[f, p] if p <= f else gram[p, f]
+                    for a in range(count):
+                        effect[a] += factor * by_unknown[p, a]
+                for a in range(count):
+                    absorbed[channel, f] += effect[a] * (covariance[a] * effect).sum()
+
+
+def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     """By how much more noise (6,) there is than at standstill, from the scores of blocks.
 
     The score of a feature f in a block, sum w f r, has the variance sum w f^2 if rows are worth their variances. A
-    solution makes the scores of all blocks together vanish, which costs one block. Repeats of a motion count as one
-    block, whose scores have added up. A variance that is estimated from few independent scores is given the larger
-    expectation of Student's distribution. Channels of one kind have noise of
-    one kind: each counts half for itself and half for all three. Before there are enough blocks, it is what all
-    residuals together say, high frequencies included, and at least what was known before.
+    solution makes the scores smaller: with g the derivatives of the score by the unknowns and C their covariance, by
+    g C g^T on average. Repeats of a motion count as one block, whose scores have added up. A variance that is estimated
+    from few independent scores is given the larger expectation of Student's distribution. Channels of one kind have
+    noise of one kind: each counts half for itself and half for all three. Before there are enough blocks, it is what
+    all residuals together say, high frequencies included, and at least what was known before.
     """
     blocks = sums.full_blocks
-    coefficients = find_coefficients(values)
+    coefficients, derivatives = _expand(normal.values)
     if len(blocks) < _FEWEST_BLOCKS:
         squares = np.einsum("ip,ipq,iq->i", coefficients, sums.total, coefficients)
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
     merged = merge_repeats(blocks)
     blocks = merged if len(merged) >= _FEWEST_BLOCKS else blocks
-    squares, expected = np.zeros((2, 6, FEATURES))
+    squares, expected, absorbed = np.zeros((3, 6, FEATURES))
     add_scores(blocks, coefficients, squares, expected)
-    used = expected > 0.0
-    ratios = np.where(used, squares / np.where(used, expected, 1.0), 0.0)
-    ratio = ratios.sum(axis=1) / np.maximum(used.sum(axis=1), 1) * len(blocks) / (len(blocks) - 1)
+    covariance = normal.spread(normal.covariance)
+    covariances = np.array([covariance[np.ix_(part, part)] for part in _INVOLVED]) / normal.inflation[:, None, None]
+    find_absorbed(np.ascontiguousarray(blocks), derivatives, covariances, absorbed)
+    scale = np.where(expected > 0.0, expected, np.inf)
+    left = np.maximum((1.0 - absorbed / scale) * (expected > 0.0), 0.0).sum(axis=1)
+    ratio = (squares / scale).sum(axis=1) / np.maximum(left, 1.0 / len(blocks))
     pooled = np.repeat(ratio.reshape(2, 3).mean(axis=1), 3)
     unsure = 1.0 + 2.0 / ((len(blocks) - 1) * count_independent(sums.settled[0] + sums.recent[:, 0].sum(axis=0)))
     return np.asarray(np.maximum(1.0, 0.5 * (ratio + pooled) * unsure))
@@ -302,6 +327,7 @@ class Normal:
 
     Attributes:
         index: (V,) the free unknowns.
+        inflation: (6,) by which the rows' variances were enlarged.
         prior: (V - 16, V - 16) precision of the nuisances, whatever the bias is.
         covariance: (V, V) of the free unknowns.
         values: (55,) after the step.
@@ -309,7 +335,7 @@ class Normal:
 
     def __init__(self, sums: ProductSums, grams: FloatArray, values: FloatArray, inflation: FloatArray) -> None:
         """Set up and solve for products (6, P, P) with the prior of the sums."""
-        self.index = np.flatnonzero(np.isfinite(np.diag(sums.precision)))
+        self.index, self.inflation = np.flatnonzero(np.isfinite(np.diag(sums.precision))), inflation
         part = np.ix_(self.index, self.index)
         known = sums.precision[part]
         data, slope = weigh_products(grams, values, inflation)
@@ -365,8 +391,8 @@ def find_doubt(sums: ProductSums, normal: Normal) -> float:
 def update(sums: ProductSums) -> None:
     """Take one step from the last solution, and find the inflation anew: at the end of a piece."""
     total = sums.total
-    sums.values = Normal(sums, total, sums.values, sums.inflation).values
-    sums.inflation = find_inflation(sums, sums.values)
+    normal = Normal(sums, total, sums.values, sums.inflation)
+    sums.values, sums.inflation = normal.values, find_inflation(sums, normal)
     sums.left = sums.left + find_left(sums, total, sums.window(1))
 
 
@@ -402,8 +428,8 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
         values[: len(start)] = start
     inflation = sums.inflation
     for _ in range(steps):
-        values = Normal(sums, grams, values, inflation).values
-        inflation = inflation if sums.pieces >= _STEPS else find_inflation(sums, values)
+        normal = Normal(sums, grams, values, inflation)
+        values, inflation = normal.values, inflation if sums.pieces >= _STEPS else find_inflation(sums, normal)
     normal = Normal(sums, grams, values, inflation)
     doubt = find_doubt(sums, normal)
     repeatability = normal.spread(normal.repeatability)

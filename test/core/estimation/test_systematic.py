@@ -7,13 +7,14 @@ import pytest
 from support.products import draw_values, make_rows, make_sums, measure
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, REGRESSORS, UNKNOWNS
-from inertid_ros.core.estimation.products import MOVING, READING
+from inertid_ros.core.estimation.products import MOVING, READING, add_scores
 from inertid_ros.core.estimation.systematic import (
     DELAY,
     NUISANCES,
     Normal,
     count_independent,
     expand,
+    find_absorbed,
     find_inflation,
     nuisance_deviations,
     solve_jointly,
@@ -161,7 +162,7 @@ def test_white_residuals_need_no_inflation_and_correlated_ones_do() -> None:
     for disturbance, expected in ((white, 1.0), (slow, density_ratio)):
         sums = make_sums(z, wrench + noise * disturbance, np.zeros(39), noise)
         values = solve_jointly(sums, np.zeros(UNKNOWNS)).values
-        found = find_inflation(sums, values)
+        found = find_inflation(sums, Normal(sums, sums.total, values, sums.inflation))
         assert 0.4 * expected < found.mean() < 1.6 * max(expected, 1.0)
 
 
@@ -192,3 +193,24 @@ def test_independent_features_are_counted_by_their_correlations() -> None:
     assert count([*range(13)]) == pytest.approx(13.0, rel=0.01)
     assert count([0] * 13) == pytest.approx(1.0)
     assert count([0, 1] * 6 + [0]) == pytest.approx(2.0, rel=0.02)
+
+
+def test_a_fit_absorbs_as_much_of_the_scores_as_is_expected() -> None:
+    """Scores of white noise after a fit, over many draws, against what find_inflation expects of them: one."""
+    noise, z = np.repeat([0.3, 0.02], 3), make_rows(11, 320)
+    deviations, random = nuisance_deviations(0.004, 0.008, 0.01, 0.01), np.random.default_rng(11)
+    wrench, found = measure(z, draw_values(11, 0.5)), []
+    for _ in range(12):
+        sums = make_sums(z, wrench + noise * random.normal(size=wrench.shape), deviations, noise)
+        sums.inflation = np.ones(6)
+        normal = Normal(sums, sums.total, sums.values, sums.inflation)
+        squares, expected, absorbed = np.zeros((3, 6, MOVING + 1))
+        coefficients, derivatives = expand(normal.values)
+        add_scores(sums.full_blocks, coefficients, squares, expected)
+        whole = np.zeros((55, 55))
+        whole[np.ix_(normal.index, normal.index)] = normal.covariance
+        find_absorbed(sums.full_blocks, derivatives, np.array([whole] * 6), absorbed)
+        assert (absorbed < expected).all()
+        found.append((squares / expected).mean() / (1.0 - absorbed / expected).mean())
+    assert absorbed.sum() > 0.25 * expected.sum(), "three blocks are few: the fit takes much away"
+    assert np.mean(found) == pytest.approx(1.0, abs=0.1)
