@@ -62,6 +62,8 @@ _SHARE = 0.95
 _RAMP = 5.0
 """Length of a ramp [s]; its force then stays."""
 _QUIET_SECONDS, _QUIET_RATE = 360.0, 200.0
+_SWING, _DAMPING = 2.0 * np.pi * 1.0, 0.05
+"""Frequency [rad/s] and damping ratio of what swings: a bottle that is half full."""
 _MOMENT_ARM = np.array([0.0, 0.0, 0.1])
 """Where [m] forces attack, in the sensor frame."""
 
@@ -70,7 +72,7 @@ class Scenario(NamedTuple):
     """What happens.
 
     Attributes:
-        kind: mass, ramp, tare, push, contact or cable.
+        kind: mass, ramp, tare, push, contact, cable or liquid.
         size: [kg], [N/s] or [N].
         title: of the table's row.
         right: what is to be reported.
@@ -86,7 +88,12 @@ class Scenario(NamedTuple):
     @property
     def is_early(self) -> bool:
         """Whether it is there before anything is known."""
-        return self.kind in {"contact", "cable"}
+        return self.kind in {"contact", "cable", "liquid"}
+
+    @property
+    def cause(self) -> str:
+        """The cause that a finding is to name; empty for none."""
+        return {"cable": "cable", "liquid": "liquid"}.get(self.kind, "")
 
 
 _LOAD, _BIAS, _CONTACT = EventKind.LOAD_CHANGED, EventKind.BIAS_CHANGED, EventKind.CONTACT_BEGAN
@@ -97,6 +104,7 @@ SCENARIOS = (
     Scenario("push", 5.0, "push of 5 N for 1 s", _CONTACT, (_LOAD, _BIAS)),
     Scenario("contact", 10.0, "contact of 10 N from 1 s to 7 s", _CONTACT, (_LOAD, _BIAS)),
     Scenario("cable", 3.0, "cable, 3 N by pose, always", _CONTACT, (_LOAD, _BIAS)),
+    Scenario("liquid", 1.0, "1 of 2 kg swings at 1 Hz, always", _CONTACT, (_LOAD, _BIAS)),
 )
 
 
@@ -111,6 +119,7 @@ class Run(NamedTuple):
         is_off, ends_off: whether the mass is "known" and off by more than three sigma while tracking, later than three
             seconds after the onset (at any time if it is there from the beginning), and at the end.
         ends_tracking: whether the load is tracked at the end.
+        is_named: whether a finding names the cause, and no finding names the other one last.
     """
 
     delay: float
@@ -121,6 +130,7 @@ class Run(NamedTuple):
     is_off: bool
     ends_off: bool
     ends_tracking: bool
+    is_named: bool
 
 
 def make_disturbance(scenario: Scenario, arm: Arm, motion: Motion, onset: float) -> Disturbance:
@@ -138,6 +148,8 @@ def make_disturbance(scenario: Scenario, arm: Arm, motion: Motion, onset: float)
             wrenches[:, :3] = np.outer(np.clip(since, 0.0, _RAMP) * size, [0.6, 0.0, 0.8])
         elif scenario.kind == "tare":
             wrenches[since >= 0.0] = size * np.array([1.0, 0.0, -1.0, 0.0, 0.02, 0.0])
+        elif scenario.kind == "liquid":
+            wrenches = _swing(size, arm, motion, times, gravity)
         else:
             wrenches = _push(scenario, arm, motion, times, since)
         return wrenches
@@ -161,6 +173,31 @@ def _push(scenario: Scenario, arm: Arm, motion: Motion, times: FloatArray, since
         pin.forwardKinematics(arm.model, data, positions[index])
         pin.updateFramePlacement(arm.model, data, arm.frame)
         force = data.oMf[arm.frame].rotation.T @ forces[index]
+        wrenches[index] = np.concatenate((force, np.cross(_MOMENT_ARM, force)))
+    return wrenches
+
+
+def _swing(mass: float, arm: Arm, motion: Motion, times: FloatArray, gravity: FloatArray) -> FloatArray:
+    """What a mass on a spring, at the moment arm, adds to the wrench of one that is fixed there."""
+    data, wrenches = arm.model.createData(), np.zeros((len(times), 6))
+    place: FloatArray = np.zeros(3)
+    speed: FloatArray = np.zeros(3)
+    at = pin.SE3(np.eye(3), _MOMENT_ARM)
+    last = times[0]
+    for index, (q, v, a) in enumerate(zip(*motion.at(times), strict=True)):
+        pin.forwardKinematics(arm.model, data, q, v, a)
+        pin.updateFramePlacement(arm.model, data, arm.frame)
+        classical = pin.getFrameClassicalAcceleration(arm.model, data, arm.frame, pin.LOCAL)
+        turning = pin.getFrameVelocity(arm.model, data, arm.frame, pin.LOCAL).angular
+        needed = classical.linear + np.cross(classical.angular, at.translation)
+        needed += np.cross(turning, np.cross(turning, at.translation)) - data.oMf[arm.frame].rotation.T @ gravity
+        if index == 0:
+            place = -needed / _SWING**2
+        step, last = times[index] - last, times[index]
+        spring = -(_SWING**2) * place - 2.0 * _DAMPING * _SWING * speed
+        speed += step * (spring - needed)
+        place += step * speed
+        force = mass * (spring - needed)
         wrenches[index] = np.concatenate((force, np.cross(_MOMENT_ARM, force)))
     return wrenches
 
@@ -217,6 +254,7 @@ def judge(
     since = [one for one in published if one.time > onset and one.estimate.mode is Mode.TRACKING]
     allowed = onset if scenario.is_early else onset + _ALLOWED
     last = published[-1].estimate
+    named = [found.message for one in published for found in one.estimate.findings if found.code == "not_rigid"]
     return Run(
         delay=min(right, default=np.nan),
         is_wrong=is_wrong,
@@ -226,6 +264,7 @@ def judge(
         is_off=any(is_off(one.estimate, truth) for one in since if one.time > allowed),
         ends_off=last.mode is Mode.TRACKING and is_off(last, truth),
         ends_tracking=last.mode is Mode.TRACKING,
+        is_named=bool(named) and scenario.cause in named[-1],
     )
 
 
@@ -261,22 +300,24 @@ def format_row(title: str, runs: Sequence[Run]) -> str:
     meanwhile = 1e3 * np.median([run.meanwhile for run in runs])
     end = 1e3 * np.sqrt(np.mean([run.end**2 for run in runs]))
     tracking = 100.0 * np.mean([run.ends_tracking for run in runs])
+    named = f"{100.0 * np.mean([run.is_named for run in runs]):.0f}"
     return (
         f"| {title} | {found} | {soon} | {delays} | {wrong} | {false} | {meanwhile:.0f} | {end:.0f} "
-        f"| {off} | {ends_off} | {tracking:.0f} |"
+        f"| {off} | {ends_off} | {tracking:.0f} | {named} |"
     )
 
 
 _HEAD = """\
 | what | found [%] | within 3 s [%] | delay median / largest [s] | wrong events [%] | events before [%] \
-| mass off meanwhile [g] | at the end [g] | z > 3 [%] | z > 3 at the end [%] | tracking at the end [%] |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
+| mass off meanwhile [g] | at the end [g] | z > 3 [%] | z > 3 at the end [%] | tracking at the end [%] \
+| not rigid, cause named [%] |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
 _MEANING = """\
 Found: a change of load, a change of bias (tare) or a contact (ramp, push, contact, cable) is reported. Wrong events: \
 another kind is; of a ramp, while it grows. Mass off meanwhile: the largest error since the onset that is published as \
 “known” while tracking, median of runs; at the end: root mean square of all runs. z > 3: runs in which a mass is \
 published as “known” while tracking and is off by more than three standard deviations, later than 3 s after the onset \
-(at any time where it is there from the beginning)."""
+(at any time where it is there from the beginning). Not rigid: a finding says so, and the last one names the cause."""
 
 
 def check(sensors: str, scenario: Scenario, runs: Sequence[Run]) -> list[str]:

@@ -62,7 +62,7 @@ def warm_up() -> None:
                 chain.answer()
     for chain in chains:
         chain.estimate()
-    sums = ProductSums(np.zeros(NUISANCES), np.eye(NUISANCES))
+    sums = ProductSums(np.eye(NUISANCES))
     sums.add(np.ones(PRODUCTS), np.ones(6), np.ones(6), np.ones(6), 1.0)
     sums.begin_piece(np.ones(6))
     update(sums)

@@ -9,7 +9,6 @@ from inertid_ros.core.estimation.products import MOVING, PRODUCTS, RATES, READIN
 from inertid_ros.core.estimation.systematic import (
     DELAY,
     GAIN,
-    NUISANCES,
     TILT,
     make_precision,
     nuisance_deviations,
@@ -48,7 +47,7 @@ def measure(z: FloatArray, values: FloatArray) -> FloatArray:
 
 def make_sums(z: FloatArray, readings: FloatArray, deviations: FloatArray, noise: FloatArray) -> ProductSums:
     prior = np.concatenate((PRIOR_LOAD, PRIOR_BIAS, deviations))
-    sums = ProductSums(np.zeros(NUISANCES), make_precision(prior))
+    sums = ProductSums(make_precision(prior))
     for one, reading in zip(z, readings, strict=True):
         if sums.add(one.copy(), reading, noise**2, noise**2, 0.02):
             sums.begin_piece(np.zeros(6))

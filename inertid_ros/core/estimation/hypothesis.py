@@ -218,7 +218,7 @@ class HypothesisEstimator:
         self._state = np.array([1.0, 0.0, 0.0])
         self._pose = np.zeros(14)
         self._before = np.zeros(REMEMBERED)
-        self._sums = ProductSums(np.zeros(len(self._prior)), self._prior)
+        self._sums = ProductSums(self._prior)
         self._previous_sums: ProductSums | None = None
         self._suspected: _Suspicion | None = None
         self._motion_noise = np.zeros((2, 6))
@@ -410,7 +410,9 @@ class HypothesisEstimator:
         if self._previous is not None:
             previous = self._previous.copy()
             previous.diffuse_last(LOAD, self._wander * math.sqrt(self._since_change))
-        self._hypotheses = _Hypotheses(self._main, previous, ProductSums(self._sums.mean, self._prior))
+        sums = ProductSums(self._prior)
+        sums.mean = self._sums.mean
+        self._hypotheses = _Hypotheses(self._main, previous, sums)
 
     def _judge(self, tested: _Hypotheses, is_over: bool) -> Decision:
         """Whether the old load explains the rows again, or a hypothesis does; `is_over`: a piece is."""

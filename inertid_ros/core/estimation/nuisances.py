@@ -7,7 +7,7 @@ import numpy as np
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.equation import WRENCH_NAMES
 from inertid_ros.core.equations.signals import find_horizontal
-from inertid_ros.core.estimation.systematic import LEVER
+from inertid_ros.core.estimation.systematic import LEVER, JointSolution
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import LoadSettings
 
@@ -24,6 +24,14 @@ _PRIORS = 3.0
 _CONTACT_SHARE = 0.5
 """Part of load.contact_force and load.contact_torque that may be left over on average: a wrench that swings up to them
 has seven tenths of them as its root mean square."""
+_DOUBTFUL = 1.5
+"""By how much worse than is set a sensor may seem to be: one that is as is set stays far below (1.1 at most in
+simulations), and intervals of one that is slightly worse are widened."""
+_SLOW = 0.5
+"""Part of the misfit from which it depends on the pose: that of a motion up to 0.5 Hz keeps 0.8 of its squares in means
+over half a second, what swings at 1.5 Hz keeps a tenth."""
+_BY_POSE = ", and it changes with the pose: look for a cable or hose that pulls, or a contact from the beginning"
+_BY_ACCELERATION = ", and it comes with accelerations: look for a liquid or a loose part, or a mounting that gives way"
 _INTERVAL = 1.96
 """Standard deviations of a 95 % interval."""
 
@@ -78,17 +86,25 @@ def find_nuisances(
     return (*found, *_find_gain(gains, gain_std, settings))
 
 
-def find_misfit(misfit: FloatArray, weight: float, settings: LoadSettings) -> tuple[Finding, ...]:
-    """A finding where forces or torques (2,) [N, Nm] are left over that are no rigid load's of a weight [N]."""
+def find_misfit(solution: JointSolution, weight: float, settings: LoadSettings) -> tuple[Finding, ...]:
+    """A finding where forces or torques are left over that are no rigid load's of a weight [N].
+
+    So it is where they are not left over only because delay, tilt, gains and cross-talk take them up, which would have
+    to be far larger than is set.
+    """
     limits = _CONTACT_SHARE * np.array([settings.contact_force, settings.contact_torque])
     limits = np.hypot(limits, settings.gain_uncertainty * weight * np.array([1.0, LEVER]))
-    if (misfit <= limits).all():
+    force, torque = solution.misfit
+    if (solution.misfit > limits).any():
+        what = f"{force:.2f} N and {torque:.3f} Nm are left over (root mean square, beyond noise)"
+        remedy = "if the robot shakes that much, raise load.contact_force and load.contact_torque"
+    elif solution.doubt > _DOUBTFUL:
+        what = f"delay, tilt, gains and cross-talk would have to be {solution.doubt:.1f} times what is set"
+        remedy = "if they are, set gravity, load.wrench_delay, load.gain_uncertainty and load.cross_talk accordingly"
+    else:
         return ()
-    message = (
-        f"the wrench is not that of a rigid load: {misfit[0]:.2f} N and {misfit[1]:.3f} Nm are left over (root mean "
-        "square, beyond noise): look for a cable or hose that pulls, a contact from the beginning, a liquid or a loose "
-        "part; if the robot shakes that much, raise load.contact_force and load.contact_torque"
-    )
+    causes = _BY_POSE if solution.slowness > _SLOW else _BY_ACCELERATION
+    message = f"the wrench is not that of a rigid load: {what}{causes}; {remedy}"
     return (Finding("error", "not_rigid", message),)
 
 

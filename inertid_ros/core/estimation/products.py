@@ -151,23 +151,27 @@ class ProductSums:
         blocks: (16, 6, P, P) of the last blocks: rings, the newest at places that go down.
         pieces: how many are over.
         expected: (6,) weighted squares that noise leaves of all rows.
-        mean, precision: (55,), (55, 55) what is known of load, bias and nuisances besides.
+        prior: (55, 55) precision of load, bias and nuisances by the settings.
+        mean, precision: (55,), (55, 55) what is known of them besides.
         values: (55,) the solution at the end of the last piece, and
         inflation: (6,) by how much residuals scatter more than noise explains, see `systematic`;
         known_inflation: (6,) that of the load before.
+        left: (2,) weighted squares of what is left over: of means over pieces, and of all rows beyond their noise.
     """
 
-    def __init__(self, mean: FloatArray, precision: FloatArray) -> None:
+    def __init__(self, prior: FloatArray) -> None:
         """Start with no row."""
-        self.mean, self.precision = mean, precision
+        self.prior = self.precision = prior
+        self.mean: FloatArray = np.zeros(len(prior))
         self.settled: FloatArray = np.zeros((6, PRODUCTS, PRODUCTS))
         self.recent: FloatArray = np.zeros((RECENT, 6, PRODUCTS, PRODUCTS))
         self.blocks: FloatArray = np.zeros((BLOCKS, 6, PRODUCTS, PRODUCTS))
         self._piece = self._block = self.pieces = 0
         self.expected: FloatArray = np.zeros(6)
-        self.values: FloatArray = mean.copy()
+        self.values: FloatArray = self.mean.copy()
         self.inflation: FloatArray = np.ones(6)
         self.known_inflation: FloatArray = np.ones(6)
+        self.left: FloatArray = np.zeros(2)
         self._filled = 0.0
 
     def add(
@@ -241,7 +245,8 @@ class ProductSums:
 
     def split_off(self, pieces: int, dropped: int) -> ProductSums:
         """Take the present piece and the last ones away, and forget some before them; returns sums of the former."""
-        young = ProductSums(self.mean, self.precision)
+        young = ProductSums(self.prior)
+        young.mean, young.precision = self.mean, self.precision
         count = 1 + pieces
         for age in range(count):
             young.recent[age] = self.recent[(self._piece + age) % RECENT]

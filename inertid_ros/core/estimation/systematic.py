@@ -50,6 +50,8 @@ _STEPS = 4
 """Gauss-Newton steps from a load alone: nuisances are per cents, so that each step gains two digits."""
 _FEWEST_BLOCKS = 3
 """Blocks that are needed to find how scores scatter; with two, one solution explains both."""
+_BELIEF = 2.0
+"""So many nuisances that are as is set stand against those that are seen, as an unsure variance has in its prior."""
 LEVER = 0.1
 """Distance [m] by which cross-talk between force and torque is compared: the size of a sensor and its flange."""
 
@@ -64,6 +66,8 @@ class JointSolution:
         repeatability: (55, 55) the part of it that noise alone causes: what a repetition on the same sensor would show.
         inflation: (6,) by how much more the residuals of each channel scatter than noise at standstill explains.
         misfit: (2,) root mean square [N, Nm] of what is left of forces and torques beyond their noise.
+        doubt: by how much worse than its prior says the sensor is.
+        slowness: which part of the misfit changes slowly, as the pose does.
     """
 
     values: FloatArray
@@ -71,6 +75,8 @@ class JointSolution:
     repeatability: FloatArray
     inflation: FloatArray
     misfit: FloatArray
+    doubt: float
+    slowness: float
 
     def forget_load(self, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (55,) and precision (55, 55) for the next load: bias and nuisances are those of the same sensor."""
@@ -78,7 +84,8 @@ class JointSolution:
         mean[:LOAD] = 0.0
         free = np.flatnonzero(np.isfinite(np.diag(prior)))[LOAD:]
         part = np.ix_(free, free)
-        root = invert_root(self.covariance[part])
+        share = 1.0 / self.doubt**2
+        root = invert_root(((1.0 - share) * self.repeatability + share * self.covariance)[part])
         precision[part] = root.T @ root
         return mean, precision
 
@@ -251,28 +258,53 @@ def weigh_products(grams: FloatArray, values: FloatArray, inflation: FloatArray)
     return data, slope
 
 
-def find_inflation(sums: ProductSums, values: FloatArray) -> FloatArray:
+@compiled
+def find_absorbed(blocks: FloatArray, derivatives: FloatArray, covariances: FloatArray, absorbed: FloatArray) -> None:
+    """Add the squares (6, F) of the scores of the first features in blocks that a fit takes away on average.
+
+    Blocks (B, 6, P, P) are lower triangles, derivatives (6, P, 20) those of the coefficients, and covariances
+    (6, 20, 20) those of the unknowns that a channel contains, for rows that are worth their variances.
+    """
+    size, count = derivatives.shape[1], derivatives.shape[2]
+    effect = np.empty(count)
+    for block in range(len(blocks)):
+        for channel in range(len(absorbed)):
+            gram, by_unknown, covariance = blocks[block, channel], derivatives[channel], covariances[channel]
+            for f in range(absorbed.shape[1]):
+                effect[:] = 0.0
+                for p in range(size):
+                    factor = gram[f, p] if p <= f else gram[p, f]
+                    for a in range(count):
+                        effect[a] += factor * by_unknown[p, a]
+                for a in range(count):
+                    absorbed[channel, f] += effect[a] * (covariance[a] * effect).sum()
+
+
+def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     """By how much more noise (6,) there is than at standstill, from the scores of blocks.
 
     The score of a feature f in a block, sum w f r, has the variance sum w f^2 if rows are worth their variances. A
-    solution makes the scores of all blocks together vanish, which costs one block. Repeats of a motion count as one
-    block, whose scores have added up. A variance that is estimated from few independent scores is given the larger
-    expectation of Student's distribution. Channels of one kind have noise of
-    one kind: each counts half for itself and half for all three. Before there are enough blocks, it is what all
-    residuals together say, high frequencies included, and at least what was known before.
+    solution makes the scores smaller: with g the derivatives of the score by the unknowns and C their covariance, by
+    g C g^T on average. Repeats of a motion count as one block, whose scores have added up. A variance that is estimated
+    from few independent scores is given the larger expectation of Student's distribution. Channels of one kind have
+    noise of one kind: each counts half for itself and half for all three. Before there are enough blocks, it is what
+    all residuals together say, high frequencies included, and at least what was known before.
     """
     blocks = sums.full_blocks
-    coefficients = find_coefficients(values)
+    coefficients, derivatives = _expand(normal.values)
     if len(blocks) < _FEWEST_BLOCKS:
         squares = np.einsum("ip,ipq,iq->i", coefficients, sums.total, coefficients)
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
     merged = merge_repeats(blocks)
     blocks = merged if len(merged) >= _FEWEST_BLOCKS else blocks
-    squares, expected = np.zeros((2, 6, FEATURES))
+    squares, expected, absorbed = np.zeros((3, 6, FEATURES))
     add_scores(blocks, coefficients, squares, expected)
-    used = expected > 0.0
-    ratios = np.where(used, squares / np.where(used, expected, 1.0), 0.0)
-    ratio = ratios.sum(axis=1) / np.maximum(used.sum(axis=1), 1) * len(blocks) / (len(blocks) - 1)
+    covariance = normal.spread(normal.covariance)
+    covariances = np.array([covariance[np.ix_(part, part)] for part in _INVOLVED]) / normal.inflation[:, None, None]
+    find_absorbed(np.ascontiguousarray(blocks), derivatives, covariances, absorbed)
+    scale = np.where(expected > 0.0, expected, np.inf)
+    left = np.maximum((1.0 - absorbed / scale) * (expected > 0.0), 0.0).sum(axis=1)
+    ratio = (squares / scale).sum(axis=1) / np.maximum(left, 1.0 / len(blocks))
     pooled = np.repeat(ratio.reshape(2, 3).mean(axis=1), 3)
     unsure = 1.0 + 2.0 / ((len(blocks) - 1) * count_independent(sums.settled[0] + sums.recent[:, 0].sum(axis=0)))
     return np.asarray(np.maximum(1.0, 0.5 * (ratio + pooled) * unsure))
@@ -299,30 +331,45 @@ class Normal:
 
     Attributes:
         index: (V,) the free unknowns.
-        data: (V, V) information of the rows and of the prior of load and bias, without that of the nuisances.
+        inflation: (6,) by which the rows' variances were enlarged.
+        prior: (V - 16, V - 16) precision of the nuisances, whatever the bias is.
         covariance: (V, V) of the free unknowns.
         values: (55,) after the step.
     """
 
     def __init__(self, sums: ProductSums, grams: FloatArray, values: FloatArray, inflation: FloatArray) -> None:
         """Set up and solve for products (6, P, P) with the prior of the sums."""
-        self.index = np.flatnonzero(np.isfinite(np.diag(sums.precision)))
+        self.index, self.inflation = np.flatnonzero(np.isfinite(np.diag(sums.precision))), inflation
         part = np.ix_(self.index, self.index)
         known = sums.precision[part]
         data, slope = weigh_products(grams, values, inflation)
-        self.data = data[part]
         scale = 1.0 / np.sqrt(np.diag(known))
         step = scale * (slope[self.index] + known @ (values - sums.mean)[self.index])
         inverse = np.empty(known.shape)
         scales = np.outer(scale, scale)
-        factor = (self.data + known) * scales
+        factor = (data[part] + known) * scales
         if not factorise(factor):
             raise np.linalg.LinAlgError("the information of load and nuisances is not positive definite")
         solve_factorised(factor, step, inverse)
-        self.data[:UNKNOWNS, :UNKNOWNS] += known[:UNKNOWNS, :UNKNOWNS]
         self.covariance = inverse * scales
         self.values = values.copy()
         self.values[self.index] -= scale * step
+        across = known[BIAS:UNKNOWNS, UNKNOWNS:]
+        explained = across.T @ np.linalg.solve(known[BIAS:UNKNOWNS, BIAS:UNKNOWNS], across)
+        self.prior = known[UNKNOWNS:, UNKNOWNS:] - explained
+        self._data = data[part] + known
+        self._data[UNKNOWNS:, UNKNOWNS:] -= self.prior
+
+    @property
+    def systematic(self) -> FloatArray:
+        """The part (V, V) of the covariance that the prior of the nuisances leaves: no repetition shows it."""
+        across = self.covariance[:, UNKNOWNS:]
+        return np.asarray(across @ self.prior @ across.T)
+
+    @property
+    def repeatability(self) -> FloatArray:
+        """The rest (V, V) of the covariance: what noise causes."""
+        return np.asarray(self.covariance @ self._data @ self.covariance)
 
     def spread(self, matrix: FloatArray) -> FloatArray:
         """A matrix (V, V) of the free unknowns as one of all (55, 55)."""
@@ -331,10 +378,40 @@ class Normal:
         return whole
 
 
+def find_doubt(sums: ProductSums, normal: Normal) -> float:
+    """By how much worse than its prior says the sensor is: what is seen of its nuisances tells of what is not seen.
+
+    With n the nuisances, K their prior precision and C their covariance, n^T K n is expected to be as large as the
+    number of nuisances that the rows determine, V - tr(K C) (MacKay 1992, evidence). Where a tilt, a delay or a gain
+    would have to be far larger than is set, gains that cannot be told from the mass may be so, too: the sensor is
+    another one than is set, or something else pulls at it.
+    """
+    free = normal.index[UNKNOWNS:]
+    precision = sums.prior[free, free]
+    seen = len(free) - float(precision @ np.diag(normal.covariance)[UNKNOWNS:])
+    return float(np.sqrt(max(1.0, (_BELIEF + precision @ normal.values[free] ** 2) / (_BELIEF + seen))))
+
+
 def update(sums: ProductSums) -> None:
-    """Take one step from the last solution, and find the inflation anew: at the end of each piece."""
-    sums.values = Normal(sums, sums.total, sums.values, sums.inflation).values
-    sums.inflation = find_inflation(sums, sums.values)
+    """Take one step from the last solution, and find the inflation anew: at the end of a piece."""
+    total = sums.total
+    normal = Normal(sums, total, sums.values, sums.inflation)
+    sums.values, sums.inflation = normal.values, find_inflation(sums, normal)
+    sums.left = sums.left + find_left(sums, total, sums.window(1))
+
+
+def find_left(sums: ProductSums, total: FloatArray, piece: FloatArray) -> FloatArray:
+    """Weighted squares (2,) that the solution leaves of a piece: of its mean, and of all its rows beyond their noise.
+
+    What depends on the pose changes as slowly as that, and is left in the mean; what accelerations cause (a liquid, a
+    loose part) averages out.
+    """
+    coefficients = find_coefficients(sums.values)
+    squares = np.einsum("ip,ipq,iq->i", coefficients, piece, coefficients)
+    weights = np.maximum(piece[:, CONSTANT, CONSTANT], np.finfo(float).tiny)
+    means = np.einsum("ip,ip->i", coefficients, piece[:, CONSTANT]) ** 2 / weights
+    noise = sums.expected * weights / np.maximum(total[:, CONSTANT, CONSTANT], weights)
+    return np.array([means.sum(), np.maximum(squares - noise, 0.0).sum()])
 
 
 def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray | None = None) -> JointSolution:
@@ -355,11 +432,12 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
         values[: len(start)] = start
     inflation = sums.inflation
     for _ in range(steps):
-        values = Normal(sums, grams, values, inflation).values
-        inflation = inflation if sums.pieces >= _STEPS else find_inflation(sums, values)
+        normal = Normal(sums, grams, values, inflation)
+        values, inflation = normal.values, inflation if sums.pieces >= _STEPS else find_inflation(sums, normal)
     normal = Normal(sums, grams, values, inflation)
-    covariance = normal.spread(normal.covariance)
-    repeatability = normal.spread(normal.covariance @ normal.data @ normal.covariance)
+    doubt = find_doubt(sums, normal)
+    repeatability = normal.spread(normal.repeatability)
+    covariance = repeatability + doubt**2 * normal.spread(normal.systematic)
     if motion_noise is not None:
         coefficients, derivatives = expand(normal.values)
         noise = np.repeat(motion_noise, 3, axis=0).T / (1.5 * inflation[:, None])
@@ -367,7 +445,8 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
         covariance, repeatability = (matrix + np.outer(pulled, pulled) for matrix in (covariance, repeatability))
     covariance, repeatability = (0.5 * (matrix + matrix.T) for matrix in (covariance, repeatability))
     misfit = find_misfit(sums, grams, normal.values)
-    return JointSolution(normal.values, covariance, repeatability, inflation, misfit)
+    slowness = float(sums.left[0] / max(sums.left[1], 1.0))
+    return JointSolution(normal.values, covariance, repeatability, inflation, misfit, doubt, slowness)
 
 
 def find_misfit(sums: ProductSums, grams: FloatArray, values: FloatArray) -> FloatArray:

@@ -169,7 +169,7 @@ class WristLoadTask:
             if not has_error(wrong):
                 wrong += find_nuisances(nuisances, deviations, self._settings, self._gravity)
                 weight = abs(joint.values[0]) * float(np.linalg.norm(self._gravity))
-                wrong += find_misfit(joint.misfit, weight, self._settings)
+                wrong += find_misfit(joint, weight, self._settings)
             return judge_load(solution, self.frame, wrong, tool, sensor)
 
         return judge

@@ -11,6 +11,7 @@ from support.chain import BAR, PUMA, drive, load_of, puma_motion
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.estimation.nuisances import find_misfit, find_nuisances, split_nuisances, tilt_gravity
+from inertid_ros.core.estimation.systematic import JointSolution
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import SignChoice
@@ -54,18 +55,26 @@ def test_only_what_is_large_enough_is_found(nuisances: FloatArray, expected: lis
 
 
 @pytest.mark.parametrize(
-    ("force", "torque", "weight", "is_found"),
+    ("force", "torque", "doubt", "weight", "is_found"),
     [
-        (0.49, 0.049, 0.0, False),
-        (0.51, 0.0, 0.0, True),
-        (0.0, 0.051, 0.0, True),
-        (1.1, 0.0, 100.0, False),  # 1 % of the weight is the sensor's gain
-        (1.2, 0.0, 100.0, True),
+        (0.49, 0.049, 1.0, 0.0, False),
+        (0.51, 0.0, 1.0, 0.0, True),
+        (0.0, 0.051, 1.0, 0.0, True),
+        (1.1, 0.0, 1.0, 100.0, False),  # 1 % of the weight is the sensor's gain
+        (1.2, 0.0, 1.0, 100.0, True),
+        (0.0, 0.0, 1.4, 0.0, False),
+        (0.0, 0.0, 1.6, 0.0, True),
     ],
 )
-def test_what_no_rigid_load_explains_is_an_error(force: float, torque: float, weight: float, is_found: bool) -> None:
-    found = find_misfit(np.array([force, torque]), weight, LoadSettings())
+@pytest.mark.parametrize(("slowness", "cause"), [(0.9, "cable"), (0.1, "liquid")])
+def test_what_no_rigid_load_explains_is_an_error(
+    force: float, torque: float, doubt: float, weight: float, is_found: bool, slowness: float, cause: str
+) -> None:
+    empty = np.zeros((55, 55))
+    solution = JointSolution(np.zeros(55), empty, empty, np.ones(6), np.array([force, torque]), doubt, slowness)
+    found = find_misfit(solution, weight, LoadSettings())
     assert [(finding.level, finding.code) for finding in found] == [("error", "not_rigid")] * is_found
+    assert all(cause in finding.message for finding in found)
 
 
 def test_what_is_taken_as_exact_is_never_found() -> None:

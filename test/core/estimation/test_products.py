@@ -37,7 +37,7 @@ def multiply(z: FloatArray, readings: FloatArray, variances: FloatArray) -> Floa
 
 def fill(seed: int, rows: int) -> tuple[ProductSums, FloatArray]:
     z, readings, variances = draw(seed, rows)
-    sums = ProductSums(np.zeros(3), np.eye(3))
+    sums = ProductSums(np.eye(3))
     for one, reading, variance in zip(z, readings, variances, strict=True):
         if sums.add(one.copy(), reading, variance, variance, 0.02):
             sums.begin_piece(NOTHING)

@@ -7,13 +7,14 @@ import pytest
 from support.products import draw_values, make_rows, make_sums, measure
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, REGRESSORS, UNKNOWNS
-from inertid_ros.core.estimation.products import MOVING, READING
+from inertid_ros.core.estimation.products import MOVING, READING, add_scores
 from inertid_ros.core.estimation.systematic import (
     DELAY,
     NUISANCES,
     Normal,
     count_independent,
     expand,
+    find_absorbed,
     find_inflation,
     nuisance_deviations,
     solve_jointly,
@@ -52,10 +53,13 @@ def test_a_step_is_that_of_the_dense_normal_equations(fixed: bool) -> None:
     known = sums.precision[np.ix_(free, free)]
     slope = np.tensordot(weighted, coefficients, axes=((0, 1), (0, 1))) + known @ (values - sums.mean)[free]
     covariance = np.linalg.inv(data + known)
-    data[:UNKNOWNS, :UNKNOWNS] += known[:UNKNOWNS, :UNKNOWNS]
-    sizes = np.sqrt(np.diag(data))
-    np.testing.assert_allclose(found.data / sizes / sizes[:, None], data / sizes / sizes[:, None], atol=1e-12)
     sizes = np.sqrt(np.diag(covariance))
+    prior = np.zeros_like(known)
+    prior[UNKNOWNS:, UNKNOWNS:] = known[UNKNOWNS:, UNKNOWNS:]
+    systematic = covariance @ prior @ covariance / np.outer(sizes, sizes)
+    np.testing.assert_allclose(found.systematic / np.outer(sizes, sizes), systematic, atol=1e-6)
+    whole = (found.systematic + found.repeatability) / np.outer(sizes, sizes)
+    np.testing.assert_allclose(whole, covariance / np.outer(sizes, sizes), atol=1e-6)
     np.testing.assert_array_equal(found.covariance, found.covariance.T)
     np.testing.assert_allclose(
         found.covariance / sizes / sizes[:, None], covariance / np.outer(sizes, sizes), atol=1e-7
@@ -110,6 +114,42 @@ def test_load_and_nuisances_are_found_within_their_intervals(seed: int) -> None:
     assert errors[0] < 0.8 * errors[1]
 
 
+def test_the_next_load_has_the_same_sensor_and_its_covariance_has_two_parts() -> None:
+    noise, z = np.repeat([0.3, 0.02], 3), make_rows(8, 800)
+    random = np.random.default_rng(8)
+    deviations = nuisance_deviations(0.004, 0.008, 0.01, 0.01)
+    readings = measure(z, draw_values(8, 1.0)) + noise * random.normal(size=(800, 6))
+    first, second = (make_sums(z[part], readings[part], deviations, noise) for part in (slice(400), slice(400, 800)))
+    second.mean, second.precision = solve_jointly(first, np.zeros(UNKNOWNS)).forget_load(first.prior)
+    normal = Normal(second, second.total, second.values, second.inflation)
+    sizes = np.sqrt(np.diag(normal.covariance))
+    parts = [part / np.outer(sizes, sizes) for part in (normal.systematic, normal.repeatability)]
+    np.testing.assert_allclose(sum(parts), normal.covariance / np.outer(sizes, sizes), atol=1e-6)
+    assert min(np.linalg.eigvalsh(part).min() for part in parts) > -1e-9, "neither is a covariance less than nothing"
+
+
+@pytest.mark.parametrize(("scale", "low", "high"), [(0.0, 1.0, 1.0), (1.0, 1.0, 1.3), (4.0, 2.5, 4.5)])
+def test_a_sensor_that_is_worse_than_is_set_raises_doubt(scale: float, low: float, high: float) -> None:
+    """The systematic part is wider by as much as the sensor is worse, what repeats show is not."""
+    noise, z = np.repeat([0.03, 0.002], 3), make_rows(9, 800)
+    deviations = nuisance_deviations(0.004, 0.008, 0.01, 0.01)
+    readings = measure(z, draw_values(9, scale)) + noise * np.random.default_rng(9).normal(size=(800, 6))
+    sums = make_sums(z, readings, deviations, noise)
+    solution = solve_jointly(sums, np.zeros(UNKNOWNS))
+    assert low <= solution.doubt <= high
+    normal = Normal(sums, sums.total, solution.values, solution.inflation)
+    excess = np.diag(solution.covariance - solution.repeatability)[0]
+    assert excess == pytest.approx(solution.doubt**2 * normal.systematic[0, 0], rel=1e-3)
+
+
+@pytest.mark.parametrize(("rate", "is_slow"), [(1.0, True), (15.0, False)])
+def test_what_is_left_over_is_slow_or_swings(rate: float, is_slow: bool) -> None:
+    noise, z = np.repeat([0.03, 0.002], 3), make_rows(10, 800)
+    left = 30.0 * noise * np.sin(rate * 0.02 * np.arange(800))[:, None]
+    sums = make_sums(z, measure(z, draw_values(10, 0.0)) + left, np.zeros(39), noise)
+    assert (solve_jointly(sums, np.zeros(UNKNOWNS)).slowness > 0.5) is is_slow
+
+
 def test_white_residuals_need_no_inflation_and_correlated_ones_do() -> None:
     random, noise = np.random.default_rng(5), np.repeat([0.3, 0.02], 3)
     z = make_rows(5, 1500)
@@ -122,7 +162,7 @@ def test_white_residuals_need_no_inflation_and_correlated_ones_do() -> None:
     for disturbance, expected in ((white, 1.0), (slow, density_ratio)):
         sums = make_sums(z, wrench + noise * disturbance, np.zeros(39), noise)
         values = solve_jointly(sums, np.zeros(UNKNOWNS)).values
-        found = find_inflation(sums, values)
+        found = find_inflation(sums, Normal(sums, sums.total, values, sums.inflation))
         assert 0.4 * expected < found.mean() < 1.6 * max(expected, 1.0)
 
 
@@ -153,3 +193,24 @@ def test_independent_features_are_counted_by_their_correlations() -> None:
     assert count([*range(13)]) == pytest.approx(13.0, rel=0.01)
     assert count([0] * 13) == pytest.approx(1.0)
     assert count([0, 1] * 6 + [0]) == pytest.approx(2.0, rel=0.02)
+
+
+def test_a_fit_absorbs_as_much_of_the_scores_as_is_expected() -> None:
+    """Scores of white noise after a fit, over many draws, against what find_inflation expects of them: one."""
+    noise, z = np.repeat([0.3, 0.02], 3), make_rows(11, 320)
+    deviations, random = nuisance_deviations(0.004, 0.008, 0.01, 0.01), np.random.default_rng(11)
+    wrench, found = measure(z, draw_values(11, 0.5)), []
+    for _ in range(12):
+        sums = make_sums(z, wrench + noise * random.normal(size=wrench.shape), deviations, noise)
+        sums.inflation = np.ones(6)
+        normal = Normal(sums, sums.total, sums.values, sums.inflation)
+        squares, expected, absorbed = np.zeros((3, 6, MOVING + 1))
+        coefficients, derivatives = expand(normal.values)
+        add_scores(sums.full_blocks, coefficients, squares, expected)
+        whole = np.zeros((55, 55))
+        whole[np.ix_(normal.index, normal.index)] = normal.covariance
+        find_absorbed(sums.full_blocks, derivatives, np.array([whole] * 6), absorbed)
+        assert (absorbed < expected).all()
+        found.append((squares / expected).mean() / (1.0 - absorbed / expected).mean())
+    assert absorbed.sum() > 0.25 * expected.sum(), "three blocks are few: the fit takes much away"
+    assert np.mean(found) == pytest.approx(1.0, abs=0.1)
