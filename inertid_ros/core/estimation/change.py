@@ -125,7 +125,7 @@ class _Scores(NamedTuple):
 
 
 def _find_scores(sums: ProductSums, window: FloatArray, values: FloatArray, index: IntArray) -> _Scores:
-    data, slope = weigh_products(window, values, sums.inflation)
+    data, slope = weigh_products(window, values, sums.known_noise)
     information, slope = _CHANGE[:, None] * data[:UNKNOWNS, index], -_CHANGE * slope[:UNKNOWNS]
     sizes, directions = np.linalg.eigh(information[:, :UNKNOWNS] * _CHANGE)
     seen = sizes > _SEEN
@@ -138,12 +138,12 @@ def looks_the_same(sums: ProductSums, pieces: int) -> bool:
     squares, expected = np.zeros((2, 6, FEATURES))
     coefficients = find_coefficients(sums.values)
     add_scores(sums.find_recent(1, 1 + pieces)[None], coefficients, squares, expected)
-    return bool((squares <= _OUTSTANDING * sums.inflation[:, None] * expected).all())
+    return bool((squares <= _OUTSTANDING * sums.known_noise[:, None] * expected).all())
 
 
 def weigh_change(sums: ProductSums, before: FloatArray, window: FloatArray) -> Evidence:
     """Compare a window with what was before, products (6, P, P) each."""
-    normal = Normal(sums, before, sums.values, sums.inflation)
+    normal = Normal(sums, before, sums.values, sums.known_noise)
     scores = _find_scores(sums, window, normal.values, normal.index)
     count = len(scores.values)
     expected = np.eye(count) + scores.by_all @ normal.covariance @ scores.by_all.T

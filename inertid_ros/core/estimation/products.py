@@ -199,6 +199,11 @@ class ProductSums:
             self.blocks[self._block] = 0.0
 
     @property
+    def known_noise(self) -> FloatArray:
+        """The inflation (6,), but never less than one: an alarm must not follow from luck with the noise."""
+        return np.asarray(np.maximum(self.inflation, 1.0))
+
+    @property
     def total(self) -> FloatArray:
         """Of all rows (6, P, P), complete symmetric matrices."""
         return complete(self.settled + self.recent.sum(axis=0))

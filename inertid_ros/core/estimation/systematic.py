@@ -50,6 +50,8 @@ _STEPS = 4
 """Gauss-Newton steps from a load alone: nuisances are per cents, so that each step gains two digits."""
 _FEWEST_BLOCKS = 3
 """Blocks that are needed to find how scores scatter; with two, one solution explains both."""
+_EXPECTED = 20.0
+"""Scores that stand for the noise of the rows being what it was taken for, where scores are smaller: of two blocks."""
 _BELIEF = 2.0
 """So many nuisances that are as is set stand against those that are seen, as an unsure variance has in its prior."""
 LEVER = 0.1
@@ -287,8 +289,10 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     solution makes the scores smaller: with g the derivatives of the score by the unknowns and C their covariance, by
     g C g^T on average. Repeats of a motion count as one block, whose scores have added up. A variance that is estimated
     from few independent scores is given the larger expectation of Student's distribution. Channels of one kind have
-    noise of one kind: each counts half for itself and half for all three. Before there are enough blocks, it is what
-    all residuals together say, high frequencies included, and at least what was known before.
+    noise of one kind: each counts half for itself and half for all three, which doubles the degrees of freedom. Noise
+    of the motion is less at the frequencies of the motion than above: less than one is believed, if many scores say so.
+    Before there are enough blocks, it is what all residuals together say, high frequencies included, and at least what
+    was known before.
     """
     blocks = sums.full_blocks
     coefficients, derivatives = _expand(normal.values)
@@ -305,9 +309,10 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     scale = np.where(expected > 0.0, expected, np.inf)
     left = np.maximum((1.0 - absorbed / scale) * (expected > 0.0), 0.0).sum(axis=1)
     ratio = (squares / scale).sum(axis=1) / np.maximum(left, 1.0 / len(blocks))
-    pooled = np.repeat(ratio.reshape(2, 3).mean(axis=1), 3)
-    unsure = 1.0 + 2.0 / ((len(blocks) - 1) * count_independent(sums.settled[0] + sums.recent[:, 0].sum(axis=0)))
-    return np.asarray(np.maximum(1.0, 0.5 * (ratio + pooled) * unsure))
+    ratio = 0.5 * (ratio + np.repeat(ratio.reshape(2, 3).mean(axis=1), 3))
+    freedom = 2.0 * (len(blocks) - 1) * count_independent(sums.settled[0] + sums.recent[:, 0].sum(axis=0))
+    shrunk = (_EXPECTED + freedom * ratio) / (_EXPECTED + freedom)
+    return np.asarray(np.maximum(ratio, shrunk) * (1.0 + 2.0 / freedom))
 
 
 @compiled
@@ -422,8 +427,8 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
         start: (16,) load and bias to start from while no piece is over.
         motion_noise: (2, 6) variances of the linear and angular acceleration, all axes together, over those of the rows
             of each channel, summed over rows. That much of the products N carries no knowledge, and pulls the solution
-            by P D^T N c (errors in variables), which is added to the covariance as a square. Up to two thirds of the
-            noise is taken to be in one axis.
+            by -C D^T N c (errors in variables), which is subtracted. A third of the noise is taken to be in each axis;
+            it may be twice as much in one of them, so that as much again is added to the covariance as a square.
     """
     grams, values = sums.total, sums.values
     steps = 1
@@ -438,15 +443,18 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
     doubt = find_doubt(sums, normal)
     repeatability = normal.spread(normal.repeatability)
     covariance = repeatability + doubt**2 * normal.spread(normal.systematic)
+    values = normal.values
     if motion_noise is not None:
-        coefficients, derivatives = expand(normal.values)
-        noise = np.repeat(motion_noise, 3, axis=0).T / (1.5 * inflation[:, None])
-        pulled = covariance @ np.einsum("ifu,if->u", derivatives[:, :6], noise * coefficients[:, :6])
+        coefficients, derivatives = expand(values)
+        noise = np.repeat(motion_noise, 3, axis=0).T / (3.0 * inflation[:, None])
+        slope = np.einsum("ifu,if->u", derivatives[:, :6], noise * coefficients[:, :6])
+        pulled = normal.spread(normal.covariance) @ slope
+        values = values + pulled
         covariance, repeatability = (matrix + np.outer(pulled, pulled) for matrix in (covariance, repeatability))
     covariance, repeatability = (0.5 * (matrix + matrix.T) for matrix in (covariance, repeatability))
-    misfit = find_misfit(sums, grams, normal.values)
+    misfit = find_misfit(sums, grams, values)
     slowness = float(sums.left[0] / max(sums.left[1], 1.0))
-    return JointSolution(normal.values, covariance, repeatability, inflation, misfit, doubt, slowness)
+    return JointSolution(values, covariance, repeatability, inflation, misfit, doubt, slowness)
 
 
 def find_misfit(sums: ProductSums, grams: FloatArray, values: FloatArray) -> FloatArray:
