@@ -268,7 +268,7 @@ def find_absorbed(blocks: FloatArray, derivatives: FloatArray, covariances: Floa
     (6, 20, 20) those of the unknowns that a channel contains, for rows that are worth their variances.
     """
     size, count = derivatives.shape[1], derivatives.shape[2]
-    effect = np.empty(count)
+    effect, along = np.empty(count), np.empty(count)
     for block in range(len(blocks)):
         for channel in range(len(absorbed)):
             gram, by_unknown, covariance = blocks[block, channel], derivatives[channel], covariances[channel]
@@ -278,8 +278,12 @@ def find_absorbed(blocks: FloatArray, derivatives: FloatArray, covariances: Floa
                     factor = gram[f, p] if p <= f else gram[p, f]
                     for a in range(count):
                         effect[a] += factor * by_unknown[p, a]
+                along[:] = 0.0
+                for b in range(count):
+                    for a in range(count):
+                        along[a] += covariance[b, a] * effect[b]
                 for a in range(count):
-                    absorbed[channel, f] += effect[a] * (covariance[a] * effect).sum()
+                    absorbed[channel, f] += along[a] * effect[a]
 
 
 def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
