@@ -23,8 +23,7 @@ from inertid_ros.report.convergence import (
 from inertid_ros.report.drawing import DRAW_SCRIPT
 from inertid_ros.report.markup import PRINT_SCRIPT, STYLE, Html, badge, element, put, remark, table
 from inertid_ros.report.signals import SignalView, draw_signals, show_residual
-from inertid_ros.report.verdict import Sentence, grade, list_load_sentences
-from inertid_ros.report.verdict_links import list_link_sentences
+from inertid_ros.report.verdict import Sentence, grade, list_link_sentences, list_load_sentences
 
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "

@@ -16,7 +16,7 @@ from inertid_ros.files.estimate_writer import name_drives, name_links
 from inertid_ros.files.vendor_snippets import find_body, inertia_is_known
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Trace, Traces
 from inertid_ros.report.markup import Html, badge, bullets, element, remark, table
-from inertid_ros.report.verdict_links import find_residuals
+from inertid_ros.report.verdict import find_residuals
 from inertid_ros.text.numbers import PARAMETER_UNITS, format_estimate, format_nuisances, format_spread, parameter_units
 
 _BADGES = {

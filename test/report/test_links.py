@@ -31,8 +31,7 @@ from inertid_ros.report.convergence import draw_link_states, iterate_link_conver
 from inertid_ros.report.page import make_page, write_report
 from inertid_ros.report.plot import draw_links
 from inertid_ros.report.signals import SignalView, draw_distribution, draw_residual, draw_signals, draw_spectrum
-from inertid_ros.report.verdict import grade
-from inertid_ros.report.verdict_links import find_unmoved, list_link_sentences
+from inertid_ros.report.verdict import find_unmoved, grade, list_link_sentences
 
 
 def make_trace(block: JointBlock) -> LinkTrace:
