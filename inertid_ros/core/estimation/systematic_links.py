@@ -256,7 +256,8 @@ def _let_wander(channels: Sequence[Channel], nuisances: Nuisances, blocks: Block
     for k, channel in enumerate(channels):
         size = len(channel.matrix)
         own = np.isin(channel.used, nuisances.frictions[k]) if k < len(nuisances.frictions) else channel.used < 0
-        friction, courses = np.flatnonzero(own), np.empty((len(lengths), 0))
+        friction = np.flatnonzero(own)
+        courses: FloatArray = np.empty((len(lengths), 0))
         parts = np.array([part[start : start + size**2].reshape(size, size) for part in blocks.parts])
         if nuisances.wander > 0.0 and len(friction) and len(lengths) > 1:
             courses = find_courses(lengths, parts[:, friction[-1], friction[-1]])
