@@ -1,7 +1,8 @@
-"""How often 95 % intervals hold the truth: the command, see `load_coverage`.
+"""How often 95 % intervals hold the truth: the command, see `load_coverage` and `links_coverage`.
 
-    python benchmarks/coverage.py                            prints the tables
-    python benchmarks/coverage.py --write docs/coverage.md   writes them, too
+    python benchmarks/coverage.py                                        prints the tables of loads
+    python benchmarks/coverage.py --write docs/coverage.md               writes them, too
+    python benchmarks/coverage.py links --write docs/links_coverage.md   those of links
 
 Exits with 1 where a limit is missed.
 """
@@ -15,7 +16,8 @@ if __name__ == "coverage":
     # one: it must find none here.
     raise ImportError("benchmarks/coverage.py is a command, not the package coverage")
 
-from load_coverage import main
+import links_coverage
+import load_coverage
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(links_coverage.main(sys.argv[2:]) if sys.argv[1:2] == ["links"] else load_coverage.main())

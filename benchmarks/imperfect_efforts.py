@@ -15,12 +15,14 @@ MASSES = {
     "UR10": (7.8, 12.9, 3.9, 2.0, 2.0, 0.4),
     "Panda": (4.9, 3.2, 3.2, 3.6, 3.2, 1.7, 1.4),
     "PUMA": (13.0, 17.4, 5.0, 1.2, 0.6, 0.3),
+    "DDArm": (67.0, 53.0, 19.7),
 }
 """Masses of the links [kg]."""
 LEVERS = {
     "UR10": (50.0, 50.0, 30.0, 12.0, 10.0, 8.0),
     "Panda": (30.0, 40.0, 30.0, 30.0, 8.0, 8.0, 5.0),
     "PUMA": (40.0, 60.0, 30.0, 8.0, 6.0, 4.0),
+    "DDArm": (120.0, 120.0, 60.0),
 }
 """Torques that the joints are made for [Nm]: friction and noise are parts of them."""
 
@@ -154,15 +156,3 @@ def record(
     velocities = v + has.tachometer * rng.normal(size=v.shape)
     stamps = 1_700_000_000_000_000_000 + np.round(times * 1e9).astype(np.int64)
     return JointBlock(arm.joints, stamps, q, velocities, efforts)
-
-
-CONDITIONS = {
-    "ideal": EffortImperfections(),
-    "stribeck": EffortImperfections(stribeck=0.5),
-    "late": EffortImperfections(delay=0.004),
-    "gain": EffortImperfections(gain=0.02),
-    "heat": EffortImperfections(heat=0.3),
-    "tilt": EffortImperfections(tilt=np.deg2rad(0.5)),
-    "coloured": EffortImperfections(coloured=1.0),
-    "all": EffortImperfections(stribeck=0.3, delay=-0.004, gain=0.02, heat=0.2, tilt=np.deg2rad(0.5), coloured=1.0),
-}

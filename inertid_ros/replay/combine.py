@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from inertid_ros.bags.bag import Topics
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.errors import RecordingError
 from inertid_ros.core.estimation.estimate import (
+    CONTRADICTION,
     Fit,
     LinksEstimate,
     LoadEstimate,
@@ -28,6 +31,10 @@ from inertid_ros.files.estimate_writer import list_fit, list_links, list_load, l
 from inertid_ros.files.parameters import list_settings
 from inertid_ros.replay.residuals import Prediction, ResidualStatistics, list_residual
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces, list_notes
+
+_CONFIDENCE = 0.999
+"""Base parameters of recordings contradict each other beyond this quantile of the largest of their differences: one
+false alarm in a thousand."""
 
 
 class Recorded(NamedTuple):
@@ -117,7 +124,9 @@ def _combine_arms(traces: Sequence[LinkTrace]) -> LinkTrace:
         fitted=solution.values,
         fitted_covariance=solution.covariance(),
     )
-    estimate = combine_links([trace.estimate for trace in traces], summed)
+    estimates = [trace.estimate for trace in traces]
+    estimate = combine_links(estimates, summed)
+    estimate = dataclasses.replace(estimate, findings=(*estimate.findings, *find_contradiction(estimates)))
     return dataclasses.replace(
         last,
         online=Prediction.combine([trace.online for trace in traces]),
@@ -126,6 +135,26 @@ def _combine_arms(traces: Sequence[LinkTrace]) -> LinkTrace:
         parameters=complete_links(estimate),
         estimator=estimator,
     )
+
+
+def find_contradiction(estimates: Sequence[LinksEstimate]) -> tuple[Finding, ...]:
+    """A finding where two recordings' base parameters are further apart than their accuracies allow.
+
+    Of all differences in units of sqrt(C_i + C_j), the largest of N counts, as if they were independent (Bonferroni).
+    What is systematic and common to both makes it smaller, so that this errs on the safe side.
+    """
+    pairs = list(itertools.combinations(estimates, 2))
+    distances = np.array([np.abs(a.values - b.values) / np.hypot(a.deviations, b.deviations) for a, b in pairs])
+    if not distances.size or distances.max() <= ndtri(1.0 - 0.5 * (1.0 - _CONFIDENCE) / distances.size):
+        return ()
+    pair, worst = np.unravel_index(int(distances.argmax()), distances.shape)
+    one, other = (estimate.values[worst] for estimate in pairs[pair])
+    message = (
+        f"the recordings contradict each other: {estimates[0].names[worst]} is {one:.3g} by one and {other:.3g} by "
+        f"another, {distances.max():.1f} standard deviations apart: replay recordings of different arms or loads "
+        "separately"
+    )
+    return (Finding("warning", CONTRADICTION, message),)
 
 
 def _combine_fits(

@@ -39,7 +39,7 @@ def strip(text: str) -> str:
 
 
 def make_body(generator: np.random.Generator, mass: float) -> FloatArray:
-    ellipsoid = pin.Inertia.FromEllipsoid(mass, *generator.uniform(0.05, 0.3, 3))
+    ellipsoid = pin.Inertia.FromEllipsoid(mass, *generator.uniform(0.12, 0.3, 3))
     place = pin.SE3(pin.exp3(generator.normal(0.0, 1.0, 3)), generator.normal(0.0, 0.1, 3))
     return from_pinocchio(place.act(ellipsoid))
 

@@ -98,3 +98,32 @@ def test_the_sum_of_links_is_widened_as_a_single_recording_is(tmp_path: Path) ->
     assert np.median(ratios) > 0.9, "noise alone would leave 0.7"
     listed = outcome.document["links"]["base_parameters"]["standard_deviations"]
     np.testing.assert_array_equal(listed, summed.estimate.deviations)
+
+
+def drive(path: Path, seed: int, links: FloatArray) -> Path:
+    """A DDArm with these links, fast enough to show all of them."""
+    full = np.ones(3)
+    motion = Multisine(JointLimits(-full, full, 3.0 * full, 12.0 * full), period=8.0, seed=seed)
+    sensors = SensorModel(joint_rate=100.0, velocity_noise=1e-3, effort_noise=0.1)
+    start = DEFAULT_START + seed * 10**12
+    simulator = Simulator(
+        DDARM, "ft_sensor", motion, sensors, seed=seed, start_stamp=start, friction=FRICTION, links=links
+    )
+    messages = list(joint_messages(simulator.joints(0.0, 16.0)))
+    return write_bag(path, [text_message(DDARM, messages[0][2]), *messages])
+
+
+def test_recordings_of_different_arms_contradict_each_other(tmp_path: Path) -> None:
+    """A last link that carries a load in one recording is told from repeats of the same arm."""
+    loaded = true_links()
+    loaded[-10:] *= 1.5
+    bags = [
+        drive(tmp_path / f"{seed}", seed, links) for seed, links in ((1, true_links()), (2, true_links()), (3, loaded))
+    ]
+    same, different = (replay(one, BY_EFFORT, tmp_path / name) for one, name in ((bags[:2], "same"), (bags[1:], "not")))
+    codes = [[finding["code"] for finding in outcome.document["links"]["findings"]] for outcome in (same, different)]
+    assert "recordings_contradict" not in codes[0]
+    assert "recordings_contradict" in codes[1]
+    verdict = combine(different.recordings).verdicts["links"]
+    assert verdict.level != "info"
+    assert any("contradict each other" in failure for failure in verdict.failures)

@@ -50,9 +50,9 @@ LOAD_MOMENTA, LOAD_SIGNALS = 6, 22
 ROTOR, VISCOUS, COULOMB, CONSTANT, BUMP = 0, 1, 2, 3, 4
 """Kinds of the signals of a drive: rotor inertia, viscous and Coulomb friction, a constant offset, and from BUMP on how
 friction may differ from that at low velocity."""
-BUMPS = 3
+BUMPS = 4
 """Bumps of friction: b is the difference of two Coulomb frictions, linear up to KNEES[b] and KNEES[b + 1]."""
-KNEES = (1.0, 2.5, 5.0, 10.0)
+KNEES = (0.25, 1.0, 2.5, 5.0, 10.0)
 """Velocities of these knees, as multiples of the velocity below which Coulomb friction is proportional to it: up to
 0.2 rad/s with the default, where Stribeck friction of harmonic drives has died out."""
 

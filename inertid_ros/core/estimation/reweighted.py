@@ -22,7 +22,8 @@ import numpy as np
 
 from inertid_ros.core.estimation.folding import add_channels, explain_channels, find_spread, fold_channels
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.systematic_links import Blocks, Channel, JointSolution, Nuisances, solve_jointly
+from inertid_ros.core.estimation.misfit import Blocks
+from inertid_ros.core.estimation.systematic_links import Channel, JointSolution, Nuisances, solve_jointly
 from inertid_ros.core.records import FloatArray, IntArray
 
 BLOCK = 50
@@ -225,7 +226,8 @@ class ReweightedEstimator:
             Channel(self._channel(k).matrix, used, float(self._sums[k, 0]), float(variances[k]), float(floors[k]))
             for k, used in enumerate(self._used)
         ]
-        joint = solve_jointly(channels, self._prior, solution.values, self._nuisances, self._past)
+        blocks = self._past.with_rest(self._products, self._product_rows / _PRODUCTS_BLOCK)
+        joint = solve_jointly(channels, self._prior, solution.values, self._nuisances, blocks)
         attenuation = solution.find_attenuation()
         covariance, repeatability = joint.covariance + attenuation, joint.repeatability + attenuation
         return replace(joint, covariance=covariance, repeatability=repeatability)

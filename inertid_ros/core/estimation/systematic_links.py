@@ -13,123 +13,36 @@ takes all rows into account as if they had been kept.
 
 How much weight a channel has is found from the scores of blocks, see `misfit`.
 
-How much more a channel's residuals weigh on an estimate than white noise of their variance would.
-
-Residuals of real arms are hardly noise: friction, gears and torque sensors err in a way that depends on the motion, so
-the same motion repeats the same error, however often. What matters is what residuals r do to the estimate, the score
-A^T r. Rows are summed up in blocks of two seconds of motion; with F = A T the columns made orthonormal over all rows,
-s_b = F_b^T r_b the score of block b and I_b = F_b^T F_b its information (all I_b add up to the identity),
-
-    E[s_b s_c^T] = v (delta_bc I_b - I_b I_c)
-
-for white noise of variance v, if the fit takes all out of the residuals that the channel's own columns can; in one of
-several channels with common unknowns it takes less, which errs on the safe side. The variance inflation compares the
-scores of all pairs of blocks with that, each pair weighted by how like its motions are,
-k_bc = tr(I_b I_c) / (|I_b| |I_c|), as Conley (1999) does for errors that depend on place:
-
-    v * inflation = sum k_bc s_b . s_c / sum k_bc tr(delta_bc I_b - I_b I_c)
-
-Noise that is correlated in time shows in the blocks' own scores, k_bb = 1; misfit that returns with the motion in those
-of like blocks: then n repetitions inflate n times, and tell no more than one. Of independent noise they tell more.
+Friction also wanders, for drives get warm: viscous and Coulomb friction are means over the recording, from which they
+deviate as a random walk does. Of its course over the parts of the recording (see `Blocks`), the largest principal
+components are nuisances as well. Their columns are those of friction, times the component's value in each part, so
+that the parts' products tell all that is needed of them, and no row has more columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
 
 from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.misfit import FEWEST_BLOCKS, Blocks, ChannelScores
 from inertid_ros.core.records import FloatArray, IntArray
-
-FEWEST_BLOCKS = 3
-"""Blocks that are needed; of two, the fit explains both."""
-_KEPT_BLOCKS = 16
-"""Blocks that are kept of a long recording, evenly spread over it: more say little new and take time."""
-_DEPENDENT = 1e-6
-"""Part of the largest information below which a direction is not counted: rounding of the products takes it over."""
-_LEAST_FREEDOM = 0.1
-"""Part of the scores that a fit leaves at least: where it explains all, nothing can be measured."""
-
-
-class Blocks:
-    """Sums of products of rows, block by block.
-
-    Attributes:
-        kept: products of blocks, evenly spread over all of them; each of them is never changed.
-        ended: how many blocks there have been.
-    """
-
-    def __init__(self) -> None:
-        """Start with none."""
-        self.kept: tuple[FloatArray, ...] = ()
-        self.ended = 0
-        self._stride = 1
-
-    def end(self, products: FloatArray) -> None:
-        """Take a block over, which must not be changed any more."""
-        if self.ended % self._stride == 0:
-            if len(self.kept) == _KEPT_BLOCKS:
-                self.kept = self.kept[::2]
-                self._stride *= 2
-            self.kept = (*self.kept, products)
-        self.ended += 1
-
-    def add(self, other: Blocks) -> None:
-        """Take over the blocks of another recording."""
-        self.kept += other.kept
-        self.ended += other.ended
-        while len(self.kept) > _KEPT_BLOCKS:
-            self.kept = self.kept[::2]
-            self._stride *= 2
-
-
-class ChannelScores:
-    """The blocks of one channel, ready to compare the scores of solutions with what noise lets expect."""
-
-    def __init__(self, products: FloatArray, factor: FloatArray, unknowns: int, ended: int) -> None:
-        """Orthonormalise.
-
-        Args:
-            products: (B, n + 1, n + 1) of the blocks' lines [A, nuisances, y], lower triangles.
-            factor: (m, m) root of the channel's information of all rows on its m unknowns.
-            unknowns: m, how many of the n columns belong to A.
-            ended: how many blocks there have been, of which B are given.
-        """
-        whole = np.tril(products) + np.swapaxes(np.tril(products, -1), -1, -2)
-        information = factor.T @ factor
-        lengths = np.sqrt(np.diag(information))
-        scale = np.where(lengths > 0.0, 1.0 / np.where(lengths > 0.0, lengths, 1.0), 0.0)
-        sizes, directions = eigh(information * np.outer(scale, scale))
-        used = sizes > _DEPENDENT * max(float(sizes[-1]), np.finfo(float).tiny)
-        turn = scale[:, None] * directions[:, used] / np.sqrt(sizes[used])
-        self._lines = turn.T @ whole[:, :unknowns]
-        own = self._lines[:, :, :unknowns] @ turn
-        flat = own.reshape(len(products), -1)
-        pairs = flat @ flat.T
-        norms = np.sqrt(np.diag(pairs))
-        norms[norms == 0.0] = 1.0
-        repeated = np.full(pairs.shape, ended / max(len(products), 1))
-        np.fill_diagonal(repeated, 1.0)
-        self._weights = pairs / np.outer(norms, norms) * repeated
-        total = float(np.trace(own, axis1=1, axis2=2).sum())
-        self._freedom = max(total - float((self._weights * pairs).sum()), _LEAST_FREEDOM * total)
-
-    def find_variance(self, coefficients: FloatArray) -> float:
-        """Variance v * inflation of the residuals of a solution.
-
-        Args:
-            coefficients: (n + 1,) of the columns and of y in the residual: [x, nuisances, -1].
-        """
-        scores = self._lines @ coefficients
-        return float((self._weights * (scores @ scores.T)).sum()) / self._freedom if self._freedom > 0.0 else 0.0
-
 
 _ROUNDS = 3
 """Gauss-Newton steps, each with the weights that the residuals of the last one give: gains are per cents, so that each
 step gains two digits."""
+_COURSES = 3
+"""Principal components of a random walk that are nuisances: they have 83 % of its variance, and what warms up has still
+less in the others."""
+_TILT_COLUMN = 0.2
+"""Part to which the columns of tilts are known: their links are the URDF's, and at first nothing corrects these. Such
+an error changes as slowly as the arm's pose, and is taken for an offset."""
+_DEPENDENT = 1e-9
+"""Part of a column that must be left by those before it: rounding of products takes the rest over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +55,9 @@ class Nuisances:
         delay: of the readings [s], in the last column.
         gain: of each channel.
         friction: bumps of friction, as a part of the friction of the channel.
-        frictions: for each channel the unknowns of its friction.
+        wander: how far friction is from its mean, root mean square over the recording, as a part of it.
+        frictions: for each channel the unknowns of its friction, ascending.
+        offsets: for each channel the unknown of its offset; -1 if there is none.
     """
 
     columns: int = 0
@@ -150,7 +65,9 @@ class Nuisances:
     delay: float = 0.0
     gain: float = 0.0
     friction: float = 0.0
+    wander: float = 0.0
     frictions: tuple[IntArray, ...] = ()
+    offsets: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +76,7 @@ class Channel:
 
     Attributes:
         matrix: (n + 1, n + 1) square root of the information of its lines.
-        used: (n,) columns of the rows that it has, ascending: unknowns, then nuisances.
+        used: (n,) columns of the rows that it has, ascending: unknowns, then nuisances; then how its friction wanders.
         rows: how many there have been.
         variance: of its residuals times their inflation, as a first guess.
         floor: smallest such variance that is believed.
@@ -193,6 +110,29 @@ class JointSolution:
     variances: FloatArray
 
 
+class _Wander(NamedTuple):
+    """How friction of one channel may wander.
+
+    Attributes:
+        channel: with columns for it.
+        friction: (F,) places of friction among the columns of the channel.
+        places: (M, F) of the nuisances, the M courses of each friction, among all unknowns and nuisances.
+        courses: (B, M) their values in the blocks that are kept.
+    """
+
+    channel: Channel
+    friction: IntArray
+    places: IntArray
+    courses: FloatArray
+
+    def list_coefficients(self, values: FloatArray, gain: float) -> FloatArray:
+        """Coefficients (B, n + 1) of the columns and of y in the residuals of blocks."""
+        used = self.channel.used[: len(self.channel.used) - self.places.size]
+        coefficients = np.tile(np.append((1.0 + gain) * values[used], -1.0), (len(self.courses), 1))
+        coefficients[:, self.friction] += (1.0 + gain) * self.courses @ values[self.places]
+        return coefficients
+
+
 def solve_jointly(
     channels: Sequence[Channel],
     prior: SquareRootInformation,
@@ -201,12 +141,15 @@ def solve_jointly(
     blocks: Blocks,
 ) -> JointSolution:
     """Solve for unknowns and nuisances, from values (U,) to start with."""
-    count, size = len(start), len(start) + nuisances.columns
-    values = np.concatenate((start, np.zeros(nuisances.columns + len(channels))))
-    variances = np.array([channel.variance for channel in channels])
+    count = len(start)
     scores = _list_scores(channels, blocks, count)
+    wanders = _let_wander(channels, nuisances, blocks, count + nuisances.columns)
+    channels = [wander.channel for wander in wanders]
+    size = count + nuisances.columns + sum(wander.places.size for wander in wanders)
+    values = np.concatenate((start, np.zeros(size - count + len(channels))))
+    variances = np.array([channel.variance for channel in channels])
     for _ in range(_ROUNDS):
-        deviations = _list_deviations(channels, nuisances, values[:count])
+        deviations = _list_deviations(wanders, nuisances, values[:count])
         free = np.concatenate((np.arange(count), count + np.flatnonzero(deviations)))
         lines = [_expand(channel, values, size + k) for k, channel in enumerate(channels)]
         rows = _stack(channels, lines, prior, values, variances)
@@ -216,17 +159,31 @@ def solve_jointly(
         root[:, free] = solve_triangular(factor, np.eye(len(free))).T
         values = root.T @ (turned[: len(rows)].T @ rows[:, -1])
         for k, score in enumerate(scores):
-            coefficients = (1.0 + values[size + k]) * values[channels[k].used]
-            variances[k] = score.find_variance(np.append(coefficients, -1.0)) + channels[k].floor
+            coefficients = wanders[k].list_coefficients(values, values[size + k])
+            variances[k] = score.find_variance(coefficients) + channels[k].floor
     covariance, noise = root.T @ root, root.T @ turned[: len(rows)].T
+    spread = np.sqrt(np.diag(covariance)[count:])
+    _widen_offsets(covariance, channels, nuisances, np.hypot(values[count:], spread))
     return JointSolution(
         values[:count],
         covariance[:count, :count],
         noise[:count] @ noise[:count].T,
         values[count:],
-        np.sqrt(np.diag(covariance)[count:]),
+        spread,
         variances,
     )
+
+
+def _widen_offsets(
+    covariance: FloatArray, channels: Sequence[Channel], nuisances: Nuisances, sizes: FloatArray
+) -> None:
+    """Add to a covariance what errors in the columns of tilts, whose sizes are among those (V + K,), do to offsets."""
+    for channel, offset in zip(channels, nuisances.offsets, strict=False):
+        if offset >= 0 and channel.rows:
+            tilts = len(covariance) - len(sizes) + nuisances.columns - 3 + np.arange(2)
+            lengths = np.linalg.norm(channel.matrix[:, np.searchsorted(channel.used, tilts)], axis=0)
+            error = _TILT_COLUMN * lengths * sizes[nuisances.columns - 3 : nuisances.columns - 1]
+            covariance[offset, offset] += float(error @ error) / channel.rows
 
 
 def _stack(
@@ -268,18 +225,20 @@ def _list_scores(channels: Sequence[Channel], blocks: Blocks, unknowns: int) -> 
     return scores
 
 
-def _list_deviations(channels: Sequence[Channel], nuisances: Nuisances, values: FloatArray) -> FloatArray:
-    """Prior standard deviations (V + K,); those of bumps follow from the friction that there is."""
+def _list_deviations(wanders: Sequence[_Wander], nuisances: Nuisances, values: FloatArray) -> FloatArray:
+    """Prior standard deviations (V + K,); those of friction follow from how much of it there is."""
     count, columns = len(values), nuisances.columns
-    deviations = np.zeros(columns + len(channels))
-    deviations[columns:] = nuisances.gain
+    deviations = np.zeros(columns + sum(wander.places.size for wander in wanders) + len(wanders))
+    deviations[len(deviations) - len(wanders) :] = nuisances.gain
     if columns:
         deviations[columns - 3 : columns] = nuisances.tilt, nuisances.tilt, nuisances.delay
-    for channel, friction in zip(channels, nuisances.frictions, strict=False):
+    for channel, friction, places, _ in wanders:
         bumps = channel.used[(channel.used >= count) & (channel.used < count + columns - 3)]
-        effect = channel.matrix[:, :-1][:, np.isin(channel.used, friction)] @ values[np.sort(friction)]
-        rms = np.linalg.norm(effect) / np.sqrt(max(channel.rows, 1.0))
-        deviations[bumps - count] = nuisances.friction * rms
+        own = channel.matrix[:, friction]
+        size = float(np.linalg.norm(own @ values[channel.used[friction]]))
+        deviations[bumps - count] = nuisances.friction * size / np.sqrt(max(channel.rows, 1.0))
+        lengths = np.linalg.norm(own, axis=0)
+        deviations[places - count] = nuisances.wander * size / np.where(lengths > 0.0, lengths, np.inf)
     return deviations
 
 
@@ -287,3 +246,68 @@ def _expand(channel: Channel, values: FloatArray, gain: int) -> tuple[IntArray, 
     """Unknowns and nuisances (n + 1,) of a channel, its gain last, and how its columns change with them, (n, n + 1)."""
     turn = np.column_stack(((1.0 + values[gain]) * np.eye(len(channel.used)), values[channel.used]))
     return np.append(channel.used, gain), turn
+
+
+def _let_wander(channels: Sequence[Channel], nuisances: Nuisances, blocks: Blocks, first: int) -> list[_Wander]:
+    """Let friction wander; the nuisances of it begin at `first`."""
+    lengths = np.array(blocks.lengths)
+    within = np.searchsorted(np.cumsum(lengths), blocks.numbers, side="right")
+    wanders, start = [], 0
+    for k, channel in enumerate(channels):
+        size = len(channel.matrix)
+        own = np.isin(channel.used, nuisances.frictions[k]) if k < len(nuisances.frictions) else channel.used < 0
+        friction = np.flatnonzero(own)
+        courses: FloatArray = np.empty((len(lengths), 0))
+        parts = np.array([part[start : start + size**2].reshape(size, size) for part in blocks.parts])
+        if nuisances.wander > 0.0 and len(friction) and len(lengths) > 1:
+            courses = find_courses(lengths, parts[:, friction[-1], friction[-1]])
+        places = first + np.arange(courses.shape[1] * len(friction)).reshape(courses.shape[1], len(friction))
+        matrix = add_courses(channel.matrix, parts, friction, courses) if places.size else channel.matrix
+        extended = replace(channel, matrix=matrix, used=np.append(channel.used, places))
+        wanders.append(_Wander(extended, friction, places, courses[within]))
+        first, start = first + places.size, start + size**2
+    return wanders
+
+
+def find_courses(lengths: FloatArray, motion: FloatArray) -> FloatArray:
+    """How a random walk may run in S parts of these lengths: (S, M) its largest principal components.
+
+    Weighted by how much motion there is in each part, they have a mean of zero. Independent coefficients of variance
+    one add up to a walk whose root mean square over all parts is one.
+    """
+    shares, centres = lengths / lengths.sum(), np.cumsum(lengths) - 0.5 * lengths
+    centred = np.eye(len(lengths)) - (motion / motion.sum() if motion.any() else shares)
+    walk = centred @ np.minimum.outer(centres, centres) @ centred.T
+    weights = np.sqrt(shares)
+    sizes, directions = eigh(walk * np.outer(weights, weights))
+    count = min(_COURSES, len(lengths) - 1)
+    chosen = slice(len(sizes) - count, None)
+    return np.asarray(directions[:, chosen] * np.sqrt(sizes[chosen] / sizes[chosen].sum()) / weights[:, None])
+
+
+def add_courses(root: FloatArray, parts: FloatArray, own: IntArray, courses: FloatArray) -> FloatArray:
+    """Add columns to the root (n + 1, n + 1) of the information of lines [A, y]: [A, A_own times each course, y].
+
+    What is left of a new column e after all others is known from its products with them: R w = A^T e.
+
+    Args:
+        root: upper triangular.
+        parts: (S, n + 1, n + 1) products of the lines of each part, lower triangles.
+        own: (F,) the columns that are multiplied.
+        courses: (S, M) by what in each part.
+
+    Returns:
+        (n + 1 + M F, n + 1 + M F), of which the first n columns are as they were.
+    """
+    whole = np.tril(parts) + np.swapaxes(np.tril(parts, -1), -1, -2)
+    added = courses.shape[1] * len(own)
+    crossed = np.einsum("sm,sfj->jmf", courses, whole[:, own]).reshape(len(root), added)
+    squares = np.einsum("sm,sk,sfg->mfkg", courses, courses, whole[:, own][:, :, own]).reshape(added, added)
+    safe = root.copy()
+    is_dependent = np.abs(np.diag(root)) <= _DEPENDENT * np.linalg.norm(root, axis=0)
+    safe[is_dependent, is_dependent] = np.inf  # nothing is explained by what other columns explain
+    explained = solve_triangular(safe, crossed, trans="T", check_finite=False)
+    sizes, directions = eigh(squares - explained.T @ explained)
+    left = np.sqrt(np.maximum(sizes, 0.0))[:, None] * directions.T
+    upper = np.hstack((root[:, :-1], explained, root[:, -1:]))
+    return np.vstack((upper, np.hstack((np.zeros((added, len(root) - 1)), left, np.zeros((added, 1))))))

@@ -31,11 +31,10 @@ _SMALLEST_MASS = 1e-3
 """Mass [kg] below which a URDF's link is a placeholder that says nothing."""
 _UNKNOWN_MASS = 0.1
 """Mass [kg] that stands in for such a link's: that of a small part."""
-_THINNEST = 0.01
-"""Smallest second moment about the centre of mass that is plausible, as a part of that of a ball of water: a plate or a
-rod, not a plane or a line."""
+_DENSEST = 7850.0
+"""Density [kg/m³] that no link exceeds: steel. Arms are of aluminium, motors and air."""
 _AT_BOUND = 1.01
-"""Multiple of that up to which a link is at the bound: rounding, and nothing else."""
+"""Multiple of the least thickness up to which a link is at the bound: rounding, and nothing else."""
 _FAR = 30.0
 """Where to start, in units of the prior: far inside, so that no first step meets the boundary."""
 _PULL = 1e-3
@@ -116,25 +115,38 @@ def make_plausible(phi: FloatArray) -> FloatArray:
     if phi[0] < _SMALLEST_MASS:
         return compose(_UNKNOWN_MASS, np.zeros(3), inertia_of_ball(_UNKNOWN_MASS) * np.eye(3))
     mass, com, _ = decompose(phi)
-    moments, axes, thinnest = _find_thickness(phi)
-    if moments[0] >= thinnest:
+    moments, axes, thick = _find_thickness(phi)
+    if (moments == thick).all():
         return phi
-    spread = axes * np.maximum(moments, thinnest) @ axes.T
+    spread = axes * thick @ axes.T
     return compose(mass, com, np.trace(spread) * np.eye(3) - spread)
 
 
 def is_at_bound(phi: FloatArray) -> bool:
     """Whether a link (10,) is as thin as can be, which no real one is: the data ask for what is not consistent."""
-    moments, _, thinnest = _find_thickness(phi)
-    return bool(moments[0] < _AT_BOUND * thinnest)
+    mass, com, inertia = decompose(phi)
+    thinner = compose(mass, com, inertia / _AT_BOUND)
+    moments, _, thick = _find_thickness(thinner)
+    return bool((moments < thick).any())
 
 
-def _find_thickness(phi: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """Second moments (3,) of a body (10,) about its centre of mass, their axes (3, 3), and the least plausible one."""
+def _find_thickness(phi: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Second moments (3,) of a body (10,) about its centre of mass, their axes (3, 3), and plausible moments (3,).
+
+    Of all bodies of a mass m that are nowhere denser than ρ, the solid ellipsoid has the least product of second
+    moments s: with semi-axes a² = 5 s / m its volume 4/3 π a b c is m / ρ. Where the product is less, the smallest
+    moments are raised to a common value, so that a rod stays a rod, as thin as one of steel can be.
+    """
     mass, com, inertia = decompose(phi)
     moments, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - inertia)
-    about_origin = float(np.abs(moments).sum() + mass * com @ com)
-    return moments, axes, max(_THINNEST * 0.5 * inertia_of_ball(mass), 100.0 * MARGIN * about_origin)
+    least = 100.0 * MARGIN * float(np.abs(moments).sum() + mass * com @ com)
+    product = (mass / 5.0) ** 3 * (3.0 * mass / (4.0 * np.pi * _DENSEST)) ** 2
+    thick = np.maximum(moments, least)
+    for raised in (1, 2, 3):
+        level = (product / float(np.prod(thick[raised:]))) ** (1.0 / raised)
+        if raised == len(thick) or level <= thick[raised]:
+            break
+    return moments, axes, np.maximum(thick, level if np.prod(thick) < product else 0.0)
 
 
 def descend(matrix: FloatArray, wanted: FloatArray, bodies: int, positive: int) -> FloatArray:

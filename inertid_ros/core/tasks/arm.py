@@ -67,6 +67,9 @@ _MIXED = 0.1
 the load after it."""
 _NO_MASS = 0.1
 """Masses down to this [kg] below zero are within what any arm's friction can do."""
+_WANDER = 0.2
+"""How far friction may wander while it is recorded, over how far its shape may be from the model's: with the default, a
+tenth of it. Gears that warm up lose a third in minutes, which is 9 % root mean square from the mean."""
 _NOTHING = Decision(False)
 _LEVEL: FloatArray = np.empty((0, 2))
 """Columns of the tilt of a base that is level."""
@@ -202,8 +205,8 @@ class ArmTask:
             tilted = self._tilt.take(time, sample[1 : 1 + self._joints])
         if self._settled_at == -np.inf:
             self._settled_at = time + self.rows.settling
-        if time >= self._settled_at:
-            self.rows.fill_nuisances(self._first_effort if self.model.source.has_efforts else 0, tilted)
+        first = self._first_effort if self.model.source.has_efforts else 0
+        self.rows.fill_nuisances(first if time >= self._settled_at else len(self.model.channels), tilted)
 
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """Readings and predictions as the driver publishes them, and the rows used since the last segment."""
@@ -419,7 +422,9 @@ def _list_nuisances(links: LinksSettings, model: LinkModel, equation: Equation) 
         links.delay_uncertainty,
         links.gain_uncertainty,
         links.friction_uncertainty,
+        _WANDER * links.friction_uncertainty,
         tuple(frictions),
+        tuple(places.get(f"{channel}.offset", -1) for channel in model.channels),
     )
 
 

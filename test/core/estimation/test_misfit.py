@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.estimation.systematic_links import Blocks, ChannelScores
+from inertid_ros.core.estimation.misfit import Blocks, ChannelScores
 from inertid_ros.core.records import FloatArray
 
 ROWS = 100
@@ -76,3 +76,27 @@ def test_blocks_of_a_long_recording_are_spread_over_it() -> None:
     assert len(kept) <= 16
     assert len(set(np.diff(kept))) == 1
     assert kept[-1] > 170.0
+
+
+def test_parts_of_a_long_recording_have_all_of_it() -> None:
+    blocks, other = Blocks(), Blocks()
+    for index in range(100):
+        (blocks if index < 70 else other).end(np.array([float(index)]))
+    blocks.add(other)
+    whole = blocks.with_rest(np.array([1000.0]), 0.5)
+    assert len(blocks.parts) <= 16
+    assert sum(blocks.lengths) == blocks.ended == 100
+    assert sum(whole.lengths) == 100.5
+    starts = np.cumsum((0.0, *blocks.lengths[:-1]))
+    for part, start, length in zip(blocks.parts, starts, blocks.lengths, strict=True):
+        assert part.item() == pytest.approx(np.arange(start, start + length).sum())
+    assert sum(part.item() for part in whole.parts) == pytest.approx(np.arange(100).sum() + 1000.0)
+    assert [block.item() for block in blocks.kept] == list(blocks.numbers)
+
+
+def test_blocks_that_are_all_alike_still_show_the_noise() -> None:
+    """Their scores add up to nothing after the fit, so that each is looked at for itself."""
+    random = np.random.default_rng(7)
+    regressor = np.tile(random.normal(size=(ROWS, 3)), (10, 1))
+    found = [_measure(regressor, 0.3 * random.normal(size=len(regressor))) for _ in range(200)]
+    assert np.mean(found) == pytest.approx(0.09, rel=0.1)

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from scipy.optimize import least_squares
 
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.systematic_links import Blocks, Channel, JointSolution, Nuisances, solve_jointly
+from inertid_ros.core.estimation.misfit import Blocks
+from inertid_ros.core.estimation.systematic_links import (
+    Channel,
+    JointSolution,
+    Nuisances,
+    add_courses,
+    find_courses,
+    solve_jointly,
+)
 from inertid_ros.core.records import FloatArray
 
 TRUE = np.array([2.0, -1.0, 0.5])
 GAINS, DELAY, BUMP, TILT = np.array([0.03, -0.01]), 0.004, 0.2, [0.01, -0.02]
 NOISE = 0.02
 ROWS = 400
+GAIN = Nuisances(4, gain=0.02)
 
 
 def _rows(seed: int = 0) -> FloatArray:
@@ -37,7 +49,7 @@ def _solve(lines: FloatArray, nuisances: Nuisances, start: FloatArray = TRUE) ->
 
 def test_nuisances_are_found_as_by_dense_nonlinear_least_squares() -> None:
     lines = _rows()
-    nuisances = Nuisances(4, 0.02, 0.01, 0.02, 0.5, (np.array([1]), np.array([], dtype=np.int64)))
+    nuisances = Nuisances(4, 0.02, 0.01, 0.02, 0.5, 0.0, (np.array([1]), np.array([], dtype=np.int64)))
     found = _solve(lines, nuisances, np.array([1.9, -0.9, 0.6]))
     friction = np.sqrt(np.mean((lines[0, :, 1] * found.values[1]) ** 2))
     deviations = np.array([0.5 * friction, 0.02, 0.02, 0.01, 0.02, 0.02])
@@ -74,4 +86,65 @@ def test_gain_never_averages_out() -> None:
     assert np.all(repeated[1] < 0.5 * repeated[0])
 
 
-GAIN = Nuisances(4, gain=0.02)
+def test_courses_are_principal_components_of_a_random_walk() -> None:
+    """Against walks that are drawn: mean zero where there is motion, rms one, and most of the variance explained."""
+    random = np.random.default_rng(4)
+    lengths, motion = np.array([4.0, 4.0, 2.0, 2.0, 1.0, 1.0, 0.3]), np.array([0.0, 3.0, 2.0, 2.0, 1.0, 1.0, 0.2])
+    courses = find_courses(lengths, motion)
+    np.testing.assert_allclose(motion @ courses, 0.0, atol=1e-12)
+    shares = lengths / lengths.sum()
+    assert float(np.sum(shares @ courses**2)) == pytest.approx(1.0)
+    fine = np.repeat(np.arange(len(lengths)), (100 * lengths).astype(int))
+    walks = np.cumsum(random.normal(size=(2000, len(fine))), axis=1)
+    means = np.array([walks[:, fine == part].mean(axis=1) for part in range(len(lengths))]).T
+    means -= (means @ motion / motion.sum())[:, None]
+    weighted, basis = means * np.sqrt(shares), courses * np.sqrt(shares)[:, None]
+    left = weighted - weighted @ basis @ np.linalg.pinv(basis)
+    assert np.sum(left**2) < 0.1 * np.sum(weighted**2)
+
+
+def test_added_columns_are_those_of_dense_rows() -> None:
+    """One column depends on another, and one is zero, as those of joints that have not moved."""
+    random = np.random.default_rng(5)
+    lines = random.normal(size=(ROWS, 6))
+    lines[:, 3], lines[:, 4] = 2.0 * lines[:, 0], 0.0
+    courses, own = random.normal(size=(4, 2)), np.array([1, 2])
+    parts = np.array([np.tril(part.T @ part) for part in lines.reshape(4, -1, 6)])
+    added = (np.repeat(courses, ROWS // 4, axis=0)[:, :, None] * lines[:, None, own]).reshape(ROWS, -1)
+    dense = np.hstack((lines[:, :-1], added, lines[:, -1:]))
+    found = add_courses(np.asarray(np.linalg.qr(lines, mode="r")), parts, own, courses)
+    np.testing.assert_allclose(found.T @ found, dense.T @ dense, rtol=1e-9, atol=1e-8)
+
+
+def test_friction_that_wanders_is_its_mean_and_hides_nothing_else() -> None:
+    """A drive loses 30 % of its friction: values are those of the mean, and intervals those of the noise."""
+    random, blocks = np.random.default_rng(6), 12
+    lines = random.normal(size=(100 * blocks, 6))
+    warm = 1.0 - 0.3 * np.linspace(0.0, 1.0, len(lines))
+    lines[:, 2:5] = 0.0
+    lines[:, 5] = TRUE[0] * lines[:, 0] + warm * TRUE[1] * lines[:, 1] + NOISE * random.normal(size=len(lines))
+    past = Blocks()
+    for part in lines.reshape(blocks, 100, 6):
+        past.end(np.tril(part.T @ part).ravel())
+    channel = Channel(np.asarray(np.linalg.qr(lines, mode="r")), np.arange(5), len(lines), NOISE**2, 0.0)
+    prior, nuisances = SquareRootInformation(np.full(2, 100.0)), Nuisances(3, frictions=(np.array([1]),))
+    found, blind = (
+        solve_jointly([channel], prior, TRUE[:2], replace(nuisances, wander=wander), past) for wander in (0.1, 0.0)
+    )
+    deviations = np.sqrt(np.diag(found.covariance))
+    mean = float(np.average(warm, weights=lines[:, 1] ** 2))
+    np.testing.assert_array_less(np.abs(found.values - [TRUE[0], mean * TRUE[1]]), 3.0 * deviations)
+    np.testing.assert_array_less(deviations, 2.0 * NOISE / np.sqrt(len(lines)))
+    np.testing.assert_array_less(3.0 * deviations, np.sqrt(np.diag(blind.covariance)))
+
+
+def test_errors_in_the_columns_of_a_tilt_make_offsets_uncertain() -> None:
+    """A tilt found to be 0.02, of a column of length one that is known to a fifth."""
+    lines = _rows()
+    plain, wide = (
+        _solve(lines, Nuisances(4, tilt=0.02, delay=0.01, friction=0.5, offsets=offsets)) for offsets in ((), (-1, 2))
+    )
+    added = np.diag(wide.covariance - plain.covariance)
+    np.testing.assert_allclose(added[:2], 0.0, atol=1e-15)
+    assert np.sqrt(added[2]) == pytest.approx(0.2 * float(np.linalg.norm(TILT)), rel=0.2)
+    np.testing.assert_array_equal(wide.repeatability, plain.repeatability)

@@ -14,7 +14,12 @@ from support.random_robots import make_random_urdf
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.feasibility import TOLERANCE
-from inertid_ros.core.rigid_body.feasible_links import make_plausible, nearest_feasible_links, solve_by_ridge
+from inertid_ros.core.rigid_body.feasible_links import (
+    is_at_bound,
+    make_plausible,
+    nearest_feasible_links,
+    solve_by_ridge,
+)
 from inertid_ros.core.rigid_body.inertial import (
     compose,
     decompose,
@@ -248,3 +253,33 @@ def test_numbers_that_are_not_finite_are_refused() -> None:
     problem = make_problem((URDFS / "ddarm.urdf").read_text(), seed=8, noise=1.0)
     with pytest.raises(NotIdentifiedError, match="not finite"):
         break_link(problem, 0, np.full(10, np.nan)).solve()
+
+
+def solid(semi_axes: tuple[float, float, float], density: float) -> FloatArray:
+    """A solid ellipsoid, by the textbook."""
+    a, b, c = np.square(semi_axes)
+    mass = density * 4.0 / 3.0 * np.pi * float(np.prod(semi_axes))
+    return compose(mass, np.array([0.1, 0.0, 0.2]), mass / 5.0 * np.diag([b + c, a + c, a + b]))
+
+
+@pytest.mark.parametrize("semi_axes", [(0.05, 0.05, 0.05), (0.3, 0.02, 0.02), (0.2, 0.2, 0.005)])
+def test_no_link_is_denser_than_steel(semi_axes: tuple[float, float, float]) -> None:
+    """A ball, a rod and a plate of aluminium are left as they are; of lead they become as thin as if of steel."""
+    light, steel, lead = (solid(semi_axes, density) for density in (2700.0, 7850.0, 11340.0))
+    np.testing.assert_array_equal(make_plausible(light), light)
+    assert not is_at_bound(light)
+    assert is_at_bound(steel)
+    thick = make_plausible(lead)
+    assert is_feasible(thick)
+    assert is_at_bound(thick)
+    np.testing.assert_allclose(thick[:4], lead[:4])
+    mass, _, inertia = decompose(thick)
+    moments = np.linalg.eigvalsh(0.5 * np.trace(inertia) * np.eye(3) - inertia)
+    volume = 4.0 / 3.0 * np.pi * np.sqrt(np.prod(5.0 * moments / mass))
+    assert volume == pytest.approx(mass / 7850.0)
+
+
+def test_a_link_of_no_size_becomes_a_ball_of_steel() -> None:
+    mass, _, inertia = decompose(make_plausible(compose(3.0, np.zeros(3), 1e-6 * np.eye(3))))
+    radius = np.cbrt(3.0 * mass / (4.0 * np.pi * 7850.0))
+    np.testing.assert_allclose(inertia, 0.4 * mass * radius**2 * np.eye(3), rtol=1e-9, atol=1e-12)

@@ -1,0 +1,139 @@
+"""How much more a channel's residuals weigh on an estimate than white noise of their variance would.
+
+Residuals of real arms are hardly noise: friction, gears and torque sensors err in a way that depends on the motion, so
+the same motion repeats the same error, however often. What matters is what residuals r do to the estimate, the score
+A^T r. Rows are summed up in blocks of two seconds of motion; with F = A T the columns made orthonormal over all rows,
+s_b = F_b^T r_b the score of block b and I_b = F_b^T F_b its information (all I_b add up to the identity),
+
+    E[s_b s_c^T] = v (delta_bc I_b - I_b I_c)
+
+for white noise of variance v, if the fit takes all out of the residuals that the channel's own columns can; in one of
+several channels with common unknowns it takes less, which errs on the safe side. The variance inflation compares the
+scores of all pairs of blocks with that, each pair weighted by how like its motions are,
+k_bc = tr(I_b I_c) / (|I_b| |I_c|), as Conley (1999) does for errors that depend on place:
+
+    v * inflation = sum k_bc s_b . s_c / sum k_bc tr(delta_bc I_b - I_b I_c)
+
+Noise that is correlated in time shows in the blocks' own scores, k_bb = 1; misfit that returns with the motion in those
+of like blocks: then n repetitions inflate n times, and tell no more than one. Of independent noise they tell more.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+from scipy.linalg import eigh
+
+from inertid_ros.core.records import FloatArray
+
+FEWEST_BLOCKS = 3
+"""Blocks that are needed; of two, the fit explains both."""
+_KEPT_BLOCKS = 16
+"""Blocks that are kept of a long recording, evenly spread over it: more say little new and take time."""
+_DEPENDENT = 1e-6
+"""Part of the largest information below which a direction is not counted: rounding of the products takes it over."""
+_LEAST_FREEDOM = 0.1
+"""Part of the scores that a fit must leave. Where all blocks are alike, theirs add up to nothing, whatever the errors
+are: then each is looked at for itself as well."""
+
+
+class Blocks:
+    """Sums of products of rows, block by block; each of them is never changed.
+
+    Attributes:
+        kept: products of blocks, evenly spread over all of them.
+        numbers: of the blocks that are kept, counted from 0.
+        parts: products of all blocks, of which so many in a row are added up that there are few parts.
+        lengths: how many blocks each part has.
+    """
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.kept: tuple[FloatArray, ...] = ()
+        self.numbers: tuple[int, ...] = ()
+        self.parts: tuple[FloatArray, ...] = ()
+        self.lengths: tuple[float, ...] = ()
+        self._stride = 1
+
+    @property
+    def ended(self) -> int:
+        """How many blocks there have been."""
+        return int(sum(self.lengths))
+
+    def end(self, products: FloatArray) -> None:
+        """Take a block over, which must not be changed any more."""
+        if self.ended % self._stride == 0:
+            self.kept, self.numbers = (*self.kept, products), (*self.numbers, self.ended)
+        self.parts, self.lengths = (*self.parts, products), (*self.lengths, 1.0)
+        self._thin_out()
+
+    def with_rest(self, products: FloatArray, length: float) -> Blocks:
+        """The same with a part, less than a block, that has not ended yet."""
+        other = copy.copy(self)
+        if length > 0.0:
+            other.parts, other.lengths = (*self.parts, products), (*self.lengths, length)
+        return other
+
+    def add(self, other: Blocks) -> None:
+        """Take over the blocks of another recording."""
+        self.kept, self.numbers = self.kept + other.kept, self.numbers + tuple(self.ended + n for n in other.numbers)
+        self.parts, self.lengths = self.parts + other.parts, self.lengths + other.lengths
+        self._thin_out()
+
+    def _thin_out(self) -> None:
+        while len(self.kept) > _KEPT_BLOCKS:
+            self.kept, self.numbers = self.kept[::2], self.numbers[::2]
+            self._stride *= 2
+        while len(self.parts) > _KEPT_BLOCKS:
+            pairs = range(0, len(self.parts), 2)
+            self.parts = tuple(np.sum(self.parts[first : first + 2], axis=0) for first in pairs)
+            self.lengths = tuple(sum(self.lengths[first : first + 2]) for first in pairs)
+
+
+class ChannelScores:
+    """The blocks of one channel, ready to compare the scores of solutions with what noise lets expect."""
+
+    def __init__(self, products: FloatArray, factor: FloatArray, unknowns: int, ended: int) -> None:
+        """Orthonormalise.
+
+        Args:
+            products: (B, n + 1, n + 1) of the blocks' lines [A, nuisances, y], lower triangles.
+            factor: (m, m) root of the channel's information of all rows on its m unknowns.
+            unknowns: m, how many of the n columns belong to A.
+            ended: how many blocks there have been, of which B are given.
+        """
+        whole = np.tril(products) + np.swapaxes(np.tril(products, -1), -1, -2)
+        information = factor.T @ factor
+        lengths = np.sqrt(np.diag(information))
+        scale = np.where(lengths > 0.0, 1.0 / np.where(lengths > 0.0, lengths, 1.0), 0.0)
+        sizes, directions = eigh(information * np.outer(scale, scale))
+        used = sizes > _DEPENDENT * max(float(sizes[-1]), np.finfo(float).tiny)
+        turn = scale[:, None] * directions[:, used] / np.sqrt(sizes[used])
+        self._lines = turn.T @ whole[:, :unknowns]
+        own = self._lines[:, :, :unknowns] @ turn
+        flat = own.reshape(len(products), -1)
+        pairs = flat @ flat.T
+        norms = np.sqrt(np.diag(pairs))
+        norms[norms == 0.0] = 1.0
+        repeated = np.full(pairs.shape, ended / max(len(products), 1))
+        np.fill_diagonal(repeated, 1.0)
+        weights = pairs / np.outer(norms, norms) * repeated
+        total = float(np.trace(own, axis1=1, axis2=2).sum())
+        least = _LEAST_FREEDOM * total
+        freedom = total - float((weights * pairs).sum())
+        self._ways = [(weights, max(freedom, least))]
+        if freedom < least:
+            self._ways.append((np.eye(len(pairs)), max(total - float(np.trace(pairs)), least)))
+
+    def find_variance(self, coefficients: FloatArray) -> float:
+        """Variance v * inflation of the residuals of a solution.
+
+        Args:
+            coefficients: (B, n + 1) of the columns and of y in the residuals of each block, or (n + 1,) if they are the
+                same in all: [x, nuisances, -1].
+        """
+        scores = np.einsum("bij,bj->bi", self._lines, np.broadcast_to(coefficients, self._lines.shape[::2]))
+        squares = scores @ scores.T
+        tiny = np.finfo(float).tiny
+        return max(float((weights * squares).sum()) / max(freedom, tiny) for weights, freedom in self._ways)
