@@ -29,6 +29,8 @@ _HEADER = 100
 """Bytes in front of the first page's own header."""
 _SHORTEST = 19
 """Bytes of a row at least: 15 for sizes, types, and time, and four for a message, its encapsulation alone."""
+_HELD = 1 << 26
+"""Bytes of the file after which those before are no longer held in memory; the system reads them again if need be."""
 
 
 @compiled
@@ -148,7 +150,9 @@ class PageReader:
             raise ValueError("the table of messages has other columns")
         ((root,),) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'messages'").fetchall()
         with path.open("rb") as file:
-            self.data = view_bytes(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self.data = view_bytes(self._map)
+        self._released = 0
         size = int.from_bytes(self.data[16:18].tobytes(), "big")
         self._size = 65536 if size == 1 else size
         self._used = self._size - int(self.data[20])
@@ -193,6 +197,10 @@ class PageReader:
         return Rows(*rows[1:, order[np.isin(rows[1, order], topics)]])
 
     def _read_leaves(self, pages: IntArray) -> IntArray:
+        first = int(pages[0]) // mmap.PAGESIZE * mmap.PAGESIZE
+        if first > self._released + _HELD:
+            self._map.madvise(mmap.MADV_DONTNEED, 0, first)
+            self._released = first
         cells = int(self.data[pages + 3].sum(dtype=np.int64) << 8) + int(self.data[pages + 4].sum(dtype=np.int64))
         found = np.empty((5, cells), dtype=np.int64)
         if read_rows(self.data, pages, self._used, found) < cells:
