@@ -19,6 +19,7 @@ from inertid_ros.files.share import share_path
 
 DDARM_FILE = share_path("urdf", "ddarm.urdf")
 QUICK = ("--target", "links", "--candidates", "400", "--duration", "3.9")
+FAST = ("--speed-scale", "1", "--tool-speed", "inf", "--joint-margin", "0")
 GRIPPER = """
   <link name="finger"/>
   <joint name="finger_joint" type="prismatic">
@@ -56,7 +57,7 @@ def write_start(file: Path, urdf: Path = DDARM_FILE, deviation: float = 1e-3, **
 def test_excite_designs_for_links_and_shows_every_base_parameter(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["excite", str(DDARM_FILE), *QUICK, "-o", str(tmp_path / "out")]) == 0
+    assert main(["excite", str(DDARM_FILE), *QUICK, *FAST, "-o", str(tmp_path / "out")]) == 0
     shown = capsys.readouterr().out
     for text in ("paper's moves", "link2.Iyz + 0.45 link3.mcz", "joint3.coulomb", "of 22 will be known", "joint1 0.23"):
         assert text in shown
