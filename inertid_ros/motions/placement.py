@@ -51,14 +51,14 @@ class Kinematics:
         for joint in range(self.count):
             self.supports[joint, [index for index in model.supports[joint] if index > 0]] = True
         data = model.createData()
-        pin.computeJointJacobians(model, data, pin.neutral(model))
+        jacobian = np.reshape(pin.computeJointJacobians(model, data, pin.neutral(model)), (6, -1))
         self._placements = [(place.rotation, place.translation) for place in model.jointPlacements]
         self._axes = np.zeros((2, self.count, 3))
         """(2, m, 3) linear and angular direction of each joint in its own frame; zero for what is never moved."""
         for joint in range(1, self.count):
             if model.joints[joint].nv == 1:
                 turned = data.oMi[joint].rotation.T
-                column = data.J[:, model.joints[joint].idx_v]
+                column = jacobian[:, model.joints[joint].idx_v]
                 angular, place = column[3:], data.oMi[joint].translation
                 self._axes[:, joint] = turned @ (column[:3] + np.cross(angular, place)), turned @ angular
         names = list(model.names)

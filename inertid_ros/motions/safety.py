@@ -38,7 +38,7 @@ _SPEED_RATE = 200.0
 """Samples per second at which speeds and heights are looked at."""
 _SPEED_MARGIN = 0.995
 """Share of the speed limit that is used, which covers what lies between those samples."""
-_SEARCHED = 151
+_SEARCHED = 101
 """Samples of a path that are looked at in a search, at most: the proof at the end looks at all of it."""
 
 
@@ -97,8 +97,8 @@ class SafetyCheck:
         self._kinematics, self._limits = kinematics, limits
         self._bodies = (*bodies, *volume.boxes)
         self._pairs = self._list_pairs(len(bodies))
-        self._margins = np.array([pair.margin for pair in self._pairs])
-        self._kinds = np.array([pair.kind for pair in self._pairs])
+        self.margins = np.array([pair.margin for pair in self._pairs])
+        self.kinds = np.array([pair.kind for pair in self._pairs])
         self._searched = self._find_separable()
         """Indices of the pairs whose hulls are apart often enough for a search by hulls."""
 
@@ -142,12 +142,12 @@ class SafetyCheck:
             return []
         random, count = np.random.default_rng(0), len(self._pairs)
         poses = random.uniform(self._limits.lower, self._limits.upper, (_POSES, len(self._limits.lower)))
-        scene = self._place(np.vstack([self._middle, poses]))
+        scene = self.place(np.vstack([self._middle, poses]))
         hulls = np.array([[scene.measure(s, pair, False) for pair in range(count)] for s in range(_POSES + 1)])
         stuck = set()
-        for index in np.flatnonzero(hulls.max(axis=0) < self._margins).tolist():
-            if max(scene.measure(s, index, True) for s in range(_POSES + 1)) < self._margins[index]:
-                found = self._name(index, 0.0, 0.0)
+        for index in np.flatnonzero(hulls.max(axis=0) < self.margins).tolist():
+            if max(scene.measure(s, index, True) for s in range(_POSES + 1)) < self.margins[index]:
+                found = self.name(index, 0.0, 0.0)
                 stuck.add(f"'{found.first}' and '{found.second}'")
         if stuck:
             raise UnsafeMotionError(
@@ -155,12 +155,14 @@ class SafetyCheck:
                 "so by design, and no motion can make them touch, name each pair under ignore_pairs in a file "
                 "(--workspace); otherwise correct the collision geometry, or reduce the margin"
             )
-        return [int(index) for index in np.flatnonzero(np.median(hulls, axis=0) >= self._margins)]
+        return [int(index) for index in np.flatnonzero(np.median(hulls, axis=0) >= self.margins)]
 
-    def _place(self, positions: FloatArray) -> Scene:
+    def place(self, positions: FloatArray) -> Scene:
+        """All bodies at (S, n) positions."""
         return Scene(self._kinematics, self._bodies, self.volume.planes, self._pairs, positions)
 
-    def _name(self, index: int, distance: float, time: float) -> Closest:
+    def name(self, index: int, distance: float, time: float) -> Closest:
+        """What is shown of a pair."""
         pair = self._pairs[index]
         planes = self.volume.planes
         other = planes[-1 - pair.second].name if pair.second < 0 else self._bodies[pair.second].name
@@ -195,7 +197,7 @@ class SafetyCheck:
         active = np.ones((count, len(self._pairs)), dtype=bool)
         while active.any():
             path = motion.at(middles)
-            scene = self._place(path.positions)
+            scene = self.place(path.positions)
             changes = np.abs(path.velocities) * half + acceleration * half**2 / 2.0 + aside
             moves = scene.find_moves(np.minimum(changes, span))
             for s, time in enumerate(middles.tolist()):
@@ -205,7 +207,7 @@ class SafetyCheck:
             left = active.any(axis=1)
             if half < _FINEST and left.any():
                 s, index = (int(place) for place in np.argwhere(active)[0])
-                return self._name(index, self._margins[index], middles[s])
+                return self.name(index, self.margins[index], middles[s])
             half /= 2.0
             middles = np.concatenate([middles[left] - half, middles[left] + half])
             active = np.concatenate([active[left], active[left]])
@@ -215,23 +217,23 @@ class SafetyCheck:
         self, scene: Scene, s: int, time: float, moves: FloatArray, active: BoolArray, best: dict[str, Closest] | None
     ) -> Closest | None:
         """Take the pairs that are certain around one moment out of the active ones; return one that is too close."""
-        needed = self._margins
+        needed = self.margins
         if best is not None:
-            known = np.array([best[kind].distance - _TOLERANCE if kind in best else np.inf for kind in self._kinds])
+            known = np.array([best[kind].distance - _TOLERANCE if kind in best else np.inf for kind in self.kinds])
             needed = np.maximum(needed, known)
         active &= scene.bounds[s] - moves < needed
         for index in np.flatnonzero(active).tolist():
             distance = scene.measure(s, index, False)
-            if self._kinds[index] == SELF and distance - moves[index] < needed[index]:
+            if self.kinds[index] == SELF and distance - moves[index] < needed[index]:
                 distance = scene.measure(s, index, True)
-            if distance < self._margins[index]:
-                return self._name(index, distance, time)
+            if distance < self.margins[index]:
+                return self.name(index, distance, time)
             active[index] = distance - moves[index] < needed[index]
             if best is not None and active[index]:
                 kind = self._pairs[index].kind
                 if kind not in best or distance < best[kind].distance:
-                    best[kind] = self._name(index, distance, time)
-                    needed = np.where(self._kinds == kind, np.maximum(self._margins, distance - _TOLERANCE), needed)
+                    best[kind] = self.name(index, distance, time)
+                    needed = np.where(self.kinds == kind, np.maximum(self.margins, distance - _TOLERANCE), needed)
                     active[index] = distance - moves[index] < needed[index]
         return None
 
@@ -254,7 +256,7 @@ class SafetyCheck:
         """The lowest point of all that moves up and down, and the fastest of all, with a unit vector (3,) upwards."""
         times = np.linspace(0.0, motion.duration, 1 + int(np.ceil(motion.duration * _SPEED_RATE)))
         path = motion.at(times)
-        scene = self._place(path.positions)
+        scene = self.place(path.positions)
         is_still = ~self._kinematics.carried[[body.joint for body in self._bodies]]
         speeds = np.where(is_still, 0.0, scene.find_speeds(path.velocities))
         can_fall = [self._can_approach(body.joint, Plane("", up, 0.0)) for body in self._bodies]
@@ -268,7 +270,7 @@ class SafetyCheck:
         """Penalty of what a path does wrong at its samples, by hulls, and its gradient with respect to all of them."""
         stride = max(1, int(np.ceil(len(path.positions) / _SEARCHED)))
         rates = path.velocities[::stride]
-        scene = self._place(path.positions[::stride])
+        scene = self.place(path.positions[::stride])
         slopes = JointPath(*(np.zeros(part.shape) for part in path))
         penalty, slopes.positions[::stride] = scene.penalise(self._searched)
         if np.isfinite(self.volume.speed):
@@ -280,11 +282,11 @@ class SafetyCheck:
 
     def list_obstacles(self, path: JointPath) -> list[Closest]:
         """Everything that is too close at some sample of a path, each once, where it is closest."""
-        scene = self._place(path.positions)
+        scene = self.place(path.positions)
         found = []
         for index in range(len(self._pairs)):
-            close = np.flatnonzero(scene.bounds[:, index] < self._margins[index]).tolist()
+            close = np.flatnonzero(scene.bounds[:, index] < self.margins[index]).tolist()
             distances = [scene.measure(s, index, True) for s in close]
-            if distances and min(distances) < self._margins[index]:
-                found.append(self._name(index, min(distances), 0.0))
+            if distances and min(distances) < self.margins[index]:
+                found.append(self.name(index, min(distances), 0.0))
         return found

@@ -101,7 +101,7 @@ def test_excite_for_links_leaves_joints_that_mimic_others_out(
     urdf = tmp_path / "arm.urdf"
     urdf.write_text(DDARM_FILE.read_text().replace("</robot>", GRIPPER))
     assert main(["excite", str(urdf), *QUICK, "-o", str(tmp_path / "out")]) == 0
-    assert "finger" not in capsys.readouterr().out
+    assert "finger_joint" not in capsys.readouterr().out
     assert main(["excite", str(urdf), *QUICK, "-o", str(tmp_path / "new"), "--joints", "joint1", "finger_joint"]) == 1
     assert "joint 'finger_joint' mimics another joint" in capsys.readouterr().err
 

@@ -12,8 +12,8 @@ import yaml
 def write_random_arm(folder: Path, seed: int) -> tuple[Path, dict[str, Any]]:
     """Write an arm and its workspace, and return the URDF with the rules that a motion has to keep.
 
-    Three to six joints, the first one vertical, sometimes with a prismatic one; links are cylinders or boxes along z with
-    spheres at their ends, long enough that links which are no neighbours need not touch.
+    Three to six joints, the first one vertical, sometimes with a prismatic one; links are cylinders or boxes along z
+    with spheres at their ends, long enough that links which are no neighbours need not touch.
     """
     random = np.random.default_rng(seed)
     count = int(random.integers(3, 7))
@@ -27,17 +27,17 @@ def write_random_arm(folder: Path, seed: int) -> tuple[Path, dict[str, Any]]:
         turn = random.uniform(-0.6, 0.6, 3) if index > 0 else np.zeros(3)
         length = random.uniform(0.16, 0.35)
         low, high = (0.0, random.uniform(0.05, 0.15)) if kind == "prismatic" else (-2.5, 2.5)
-        parts += [
-            _link(f"link{index}", length, random),
+        parts.append(_link(f"link{index}", length, random))
+        parts.append(
             f'<joint name="joint{index}" type="{kind}"><parent link="{before}"/><child link="link{index}"/>'
             f'<origin xyz="{_join(origin)}" rpy="{_join(turn)}"/><axis xyz="{_join(axis)}"/>'
-            f'<limit lower="{low}" upper="{high}" velocity="{random.uniform(1.0, 3.0)}" effort="1000"/></joint>',
-        ]
+            f'<limit lower="{low}" upper="{high}" velocity="{random.uniform(1.0, 3.0)}" effort="1000"/></joint>'
+        )
         before, origin = f"link{index}", (0.0, 0.0, length)
-    parts += [
+    parts.append(
         '<link name="ft_sensor"/><joint name="mount" type="fixed">'
         f'<parent link="{before}"/><child link="ft_sensor"/><origin xyz="{_join(origin)}"/></joint></robot>'
-    ]
+    )
     urdf = folder / f"arm{seed}.urdf"
     urdf.write_text("".join(parts))
     rules = _write_rules(folder / f"workspace{seed}.yaml", random)

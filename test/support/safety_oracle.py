@@ -103,7 +103,9 @@ class SerialArm:
                 break
             kind, axis = joint.get("type", ""), joint.find("axis")
             direction = _numbers("1 0 0" if axis is None else axis.get("xyz", ""))
-            self.steps.append((kind, _read_origin(joint), direction / np.linalg.norm(direction), str(joint.get("name"))))
+            self.steps.append(
+                (kind, _read_origin(joint), direction / np.linalg.norm(direction), str(joint.get("name")))
+            )
             if kind != "fixed":
                 self.names.append(str(joint.get("name")))
             name = joint.find("child").get("link")  # type: ignore[union-attr]
@@ -174,7 +176,9 @@ def read_finer(file: Path, times: int) -> tuple[list[str], Array, Array, Array]:
         velocities.append(v[:-1] + a[:-1] * s * step + rise)
     order = np.argsort(np.concatenate(moments))
     fine = [np.concatenate(part)[order] for part in (moments, positions, velocities)]
-    return names, *(np.concatenate([part, end[None]]) for part, end in zip(fine, (clock[-1], q[-1], v[-1]), strict=True))
+    return names, *(
+        np.concatenate([part, end[None]]) for part, end in zip(fine, (clock[-1], q[-1], v[-1]), strict=True)
+    )
 
 
 def find_violations(urdf: Path, trajectory: Path, rules: dict[str, Any], times: int = 5) -> list[str]:
@@ -194,7 +198,10 @@ def find_violations(urdf: Path, trajectory: Path, rules: dict[str, Any], times: 
     up = np.array([0.0, 0.0, 1.0])
     for shape in shapes:
         # What only turns about the vertical, or does not move, cannot get nearer to the floor.
-        if shape.depth > 1 and (low := float(shape.lowest(frames[shape.joints], up).min())) < rules["floor"] + rules["margin"]:
+        if (
+            shape.depth > 1
+            and (low := float(shape.lowest(frames[shape.joints], up).min())) < rules["floor"] + rules["margin"]
+        ):
             found.append(f"{shape.name} is {low - rules['floor']:.4f} m above the floor")
         found += _check_speed(shape, frames[shape.joints], clock, rules["tool_speed"])
     pairs = [(one, other, rules["self_margin"]) for k, one in enumerate(shapes) for other in shapes[k + 1 :]]
@@ -253,3 +260,8 @@ def _check_joints(urdf: Path, arm: SerialArm, rules: dict[str, Any], names: list
         if "from" in rules and abs(q[0, column] - rules["from"][name]) > 1e-9:
             found.append(f"{name} does not begin where the arm is")
     return found
+
+
+def count_moments(trajectory: Path, times: int) -> int:
+    """How many moments of a trajectory are looked at."""
+    return len(read_finer(trajectory, times)[1])
