@@ -280,9 +280,14 @@ class SafetyCheck:
             slopes.velocities[::stride] += by_velocity
         return penalty, slopes
 
-    def list_obstacles(self, path: JointPath) -> list[Closest]:
-        """Everything that is too close at some sample of a path, each once, where it is closest."""
-        scene = self.place(path.positions)
+    def list_neutral(self) -> list[Closest]:
+        """Links that are too close to each other where all joints are zero, or as near to it as they can be."""
+        neutral = np.clip(0.0, self._limits.lower, self._limits.upper)
+        return [found for found in self.list_obstacles(neutral[None]) if found.kind == SELF]
+
+    def list_obstacles(self, positions: FloatArray) -> list[Closest]:
+        """Everything that is too close at some of (S, n) positions, each once, where it is closest."""
+        scene = self.place(positions)
         found = []
         for index in range(len(self._pairs)):
             close = np.flatnonzero(scene.bounds[:, index] < self.margins[index]).tolist()

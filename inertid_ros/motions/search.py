@@ -255,7 +255,7 @@ class MotionSearch:
                 )
         if choices:
             return min(choices, key=itemgetter(0))[1]
-        obstacles = safety.list_obstacles(self._space.sample(kept[0].candidate))
+        obstacles = safety.list_obstacles(self._space.sample(kept[0].candidate).positions)
         named = sorted({f"'{found.first}' and '{found.second}'" for found in obstacles})
         raise UnsafeMotionError(
             f"no safe motion was found; in the way of the best one: {'; '.join(named) or 'the speed limit'}. Narrow "

@@ -138,6 +138,9 @@ def describe_safety(safety: SafetyCheck, motion: Motion, gravity: FloatArray, un
             f"smallest distance ({found.kind}): {found.distance:.3f} m between '{found.first}' and '{found.second}' "
             f"after {found.time:.1f} s; the margin is {margin:g} m"
         )
+    neutral = sorted({f"'{found.first}' and '{found.second}'" for found in safety.list_neutral()})
+    if neutral:
+        lines.append(f"too close where all joints are zero, but kept apart in this motion: {'; '.join(neutral)}")
     if not volume.planes:
         lines.append("NOT CHECKED: the floor, as asked for by --floor none")
     lines += [f"NOT CHECKED: {text}" for text in unseen]

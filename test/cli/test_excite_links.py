@@ -87,7 +87,7 @@ def test_excite_for_links_starts_from_an_estimate(tmp_path: Path, capsys: pytest
 def test_excite_for_links_from_a_base_wrench_leaves_drives_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["--source", "base_wrench", "--force-noise", "0.5", "-o", str(tmp_path / "out")]
+    arguments = ["--source", "base_wrench", "--duration", "1", "--force-noise", "0.5", "-o", str(tmp_path / "out")]
     assert main(["excite", str(DDARM_FILE), *QUICK, *arguments]) == 0
     shown = capsys.readouterr().out
     assert "joint1.viscous" not in shown
@@ -100,7 +100,7 @@ def test_excite_for_links_leaves_joints_that_mimic_others_out(
 ) -> None:
     urdf = tmp_path / "arm.urdf"
     urdf.write_text(DDARM_FILE.read_text().replace("</robot>", GRIPPER))
-    assert main(["excite", str(urdf), *QUICK, "-o", str(tmp_path / "out")]) == 0
+    assert main(["excite", str(urdf), *QUICK, "--duration", "1", "-o", str(tmp_path / "out")]) == 0
     assert "finger_joint" not in capsys.readouterr().out
     assert main(["excite", str(urdf), *QUICK, "-o", str(tmp_path / "new"), "--joints", "joint1", "finger_joint"]) == 1
     assert "joint 'finger_joint' mimics another joint" in capsys.readouterr().err

@@ -204,6 +204,16 @@ def test_pairs_that_always_overlap_are_named_and_can_be_ignored(tmp_path: Path) 
     make_check(urdf, file=file)
 
 
+def test_links_that_collide_in_the_zero_pose_only_are_named(tmp_path: Path) -> None:
+    """A ball where the wrist of the PUMA is when it is straight."""
+    urdf = tmp_path / "arm.urdf"
+    ball = '<collision><origin xyz="0.41 0.15 0.43"/><geometry><sphere radius="0.05"/></geometry></collision>'
+    urdf.write_text(PUMA.read_text().replace('<link name="link1">', f'<link name="link1">{ball}'))
+    found = {item.second for item in make_check(urdf)[0].list_neutral()}
+    assert found & {"link3", "link4", "link5", "link6", "ft_sensor"}
+    assert make_check(PUMA)[0].list_neutral() == []
+
+
 def test_shipped_arms_can_be_checked_and_neighbours_may_touch() -> None:
     for name in ("puma560", "ddarm"):
         check, limits = make_check(share_path("urdf", f"{name}.urdf"))
