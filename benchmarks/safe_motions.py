@@ -28,6 +28,10 @@ from inertid_ros.cli.main import main as run_command
 
 ARMS, CANDIDATES, FINER = 100, 400, 5
 
+_LIMITS = """\
+Distances are measured from points on the surfaces, up to some centimetres apart: a distance may be found too large,
+never too small. Arms are made of primitives; meshes are tested in `test/motions/test_bodies.py`."""
+
 
 class Outcome(NamedTuple):
     """What became of one arm."""
@@ -74,6 +78,7 @@ def make_page(outcomes: list[Outcome], date: str) -> str:
         f"| {len(outcomes)} | {len(designed)} | {len(outcomes) - len(designed)} | {moments:,} | {len(unsafe)} |",
         "",
     ]
+    lines += [_LIMITS, ""]
     lines += [f"- arm {item.seed} was refused: {item.refused}" for item in outcomes if item.refused]
     lines += [f"- arm {item.seed} is unsafe: {'; '.join(item.violations)}" for item in unsafe]
     return "\n".join(lines).rstrip() + "\n"

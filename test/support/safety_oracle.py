@@ -184,7 +184,8 @@ def read_finer(file: Path, times: int) -> tuple[list[str], Array, Array, Array]:
 def find_violations(urdf: Path, trajectory: Path, rules: dict[str, Any], times: int = 5) -> list[str]:
     """Everything that a written trajectory does against the rules, on a grid so many times finer.
 
-    Rules: margin, self_margin, tool_speed, joint_margin, floor (a height in the root frame), workspace (a file).
+    Rules: margin, self_margin, tool_speed, speed_scale, floor (a height in the root frame), workspace (a file), and
+    from (a pose) if there is one. Of joints the URDF's ranges are looked at, not the margin to their ends.
     """
     arm = SerialArm(urdf.read_text())
     names, clock, q, v = read_finer(trajectory, times)
