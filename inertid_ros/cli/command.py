@@ -145,6 +145,88 @@ REMAP = option(
     "repeated",
 )
 
+SAFETY = (
+    option(
+        "--from",
+        group="safety",
+        dest="pose",
+        metavar="POSE",
+        help="where the arm is: joint=value,... [rad or m], or a YAML file as `ros2 topic echo --once /joint_states` "
+        "writes it. The motion then begins with a safe way from there (default: it begins in its own pose)",
+    ),
+    option(
+        "--floor",
+        group="safety",
+        nargs="+",
+        default=["mount"],
+        metavar="F",
+        help="planes to stay above: mount, the plane on which the base is mounted (default); a height [m] above the "
+        "root's origin, against gravity; or none",
+    ),
+    file_option(
+        "--workspace",
+        group="safety",
+        help="YAML with boxes to keep out of, the volume of a tool, and pairs of links that may touch: keep_out, tool, "
+        "ignore_pairs",
+    ),
+    option(
+        "--margin",
+        group="safety",
+        type=float,
+        default=0.03,
+        metavar="M",
+        help="distance to keep from floor and boxes [m], larger than the controller's tracking error (default 0.03)",
+    ),
+    option(
+        "--self-margin",
+        group="safety",
+        type=float,
+        default=0.01,
+        metavar="M",
+        help="distance to keep between links that are no neighbours [m] (default 0.01)",
+    ),
+    option(
+        "--joint-margin",
+        group="safety",
+        type=float,
+        default=0.05,
+        metavar="A",
+        help="distance to keep from the ends of joints [rad; a tenth of it in m for prismatic ones] (default 0.05)",
+    ),
+    option(
+        "--speed-scale",
+        group="safety",
+        type=float,
+        default=0.5,
+        metavar="S",
+        help="share of the joints' speeds and accelerations to use (default 0.5)",
+    ),
+    option(
+        "--tool-speed",
+        group="safety",
+        type=float,
+        default=1.0,
+        metavar="V",
+        help="largest speed of any point of arm and tool [m/s], inf for none (default 1)",
+    ),
+    option(
+        "--packages",
+        group="safety",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="DIR",
+        help="directories that contain the packages of package:// meshes, if their workspace is not sourced",
+    ),
+    option(
+        "--unchecked",
+        group="safety",
+        action="store_true",
+        help="go on although links have no collision geometry, or their meshes are missing",
+    ),
+)
+"""How `inertid excite` keeps an arm from doing harm."""
+
 
 def run_command(options: argparse.Namespace) -> int:
     """Run the command that was typed and return its exit code; what goes wrong is one line on standard error."""

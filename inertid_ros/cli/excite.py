@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,12 +23,16 @@ from inertid_ros.core.settings.choices import Source
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.urdf import UrdfFile
-from inertid_ros.motions.files import prepare_directory, read_limits, write_trajectory
+from inertid_ros.motions.approach import plan_approach
+from inertid_ros.motions.files import narrow, prepare_directory, read_limits, read_pose, write_trajectory
 from inertid_ros.motions.information import MotionInformation
 from inertid_ros.motions.motion import LINK_MOVES, LOAD_MOVES, JointPath, Motion
+from inertid_ros.motions.motion import Sequence as MotionSequence
 from inertid_ros.motions.multisine import JointLimits, WindowedSines
+from inertid_ros.motions.safety import SafetyCheck, UnsafeMotionError
 from inertid_ros.motions.search import MotionSearch, Reference, make_reference
 from inertid_ros.motions.targets import BASE_NOISE, LinkInformation, LoadInformation, WrenchNoise, assume_noise
+from inertid_ros.motions.workspace import Workspace, describe_safety, read_floors
 from inertid_ros.text.numbers import format_number, parameter_label
 
 SHORTEST, LONGEST = 0.5, 60.0
@@ -36,8 +40,13 @@ SHORTEST, LONGEST = 0.5, 60.0
 FEWEST = 400
 """Motions to compare, of which the first 300 are drawn at random."""
 
+ADVICE = (
+    "Not seen: cables, people, and whatever neither the URDF nor --workspace names. Run it slowly first, with a hand "
+    "on the emergency stop."
+)
+
 _SAMPLES = 2001
-"""At which efforts and limits are looked at: every 5 ms of the usual 10 s."""
+"""At which efforts and limits are looked at: every 5 ms of 10 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +64,98 @@ class Target:
         path = motion.at(np.linspace(0.0, motion.duration, _SAMPLES))
         return path, self.information.move(path)[1]
 
+    def can_do(self, motion: Motion) -> bool:
+        """Whether the motors can do a motion."""
+        return bool(np.all(np.abs(self.move(motion)[1]) <= self.limits.effort))
+
 
 def run(options: argparse.Namespace) -> int:
-    """Design, write and show; 0 if the motion was written."""
+    """Design, prove to be safe, write and show; 0 if the motion was written."""
+    _check_options(options)
+    text = UrdfFile.read(options.urdf).text
+    robot = Robot.from_urdf(text)
+    pose = {} if options.pose is None else read_pose(options.pose)
+    prepare = prepare_load if options.target == "load" else prepare_links
+    target = prepare(robot, options)
+    workspace = Workspace(
+        floors=read_floors(options.floor),
+        file=options.workspace,
+        packages=tuple(options.packages),
+        rest={name: value for name, value in pose.items() if name not in target.joint_names},
+        margin=options.margin,
+        self_margin=options.self_margin,
+        speed=options.tool_speed,
+        unchecked=options.unchecked,
+    )
+    gravity = np.array(options.gravity)
+    safety, unseen = workspace.make_check(robot, (options.urdf, text), target.joint_names, gravity, target.limits)
+    start = None if options.pose is None else _find_start(pose, target, safety)
+    prepare_directory(options.output)
+    search = MotionSearch(target.information, target.limits, options.duration, options.candidates, safety)
+    with ProgressBar("comparing motions", search.candidates, "motions") as progress:
+        motion = search.run(options.seed, progress.advance)
+    whole = motion if start is None else _approach(start, motion, target, safety)
+    safety.verify(whole)
+    table, bag = write_trajectory(options.output, whole, target.joint_names)
+    print_all(*target.describe(motion))
+    others = target.reference.motions
+    if not all(target.limits.are_held(*target.move(other)) for other in others):
+        print_all(f"The {target.reference.name} would exceed the limits.")
+    elif not all(safety.is_safe(other) for other in others):
+        print_all(f"The {target.reference.name} would not be safe.")
+    print_all(*_describe_start(target, motion, whole), *describe_safety(safety, whole, gravity, unseen))
+    print_all(*_describe_peaks(target, whole), f"wrote {table} and {bag}", ADVICE)
+    return OK
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    """Raise SettingError for a number that cannot be used."""
     if not SHORTEST <= options.duration <= LONGEST:
         raise SettingError("--duration", options.duration, f"{SHORTEST:g} to {LONGEST:g} s")
     if options.candidates is not None and options.candidates < FEWEST:
         raise SettingError("--candidates", options.candidates, f"{FEWEST} or more")
-    prepare = prepare_load if options.target == "load" else prepare_links
-    target = prepare(Robot.from_urdf(UrdfFile.read(options.urdf).text), options)
-    prepare_directory(options.output)
-    search = MotionSearch(target.information, target.limits, options.duration, options.candidates)
-    with ProgressBar("comparing motions", search.candidates, "motions") as progress:
-        motion = search.run(on_progress=progress.advance)
-    table, bag = write_trajectory(options.output, motion, target.joint_names)
-    print_all(*target.describe(motion), _describe_efforts(target, motion))
-    if not all(target.limits.are_held(*target.move(other)) for other in target.reference.motions):
-        print_all(f"The {target.reference.name} would exceed the limits.")
-    print_all(
-        f"wrote {table} and {bag}",
-        "Collisions are not checked: run it slowly first, or narrow the joint ranges (--limits).",
+    if not 0.0 < options.speed_scale <= 1.0:
+        raise SettingError("--speed-scale", options.speed_scale, "above 0, and 1 at most")
+    if not options.tool_speed > 0.0:
+        raise SettingError("--tool-speed", options.tool_speed, "a speed above 0, or inf")
+    for name in ("margin", "self_margin", "joint_margin"):
+        if not 0.0 <= getattr(options, name) < np.inf:
+            raise SettingError(f"--{name.replace('_', '-')}", getattr(options, name), "0 or more")
+
+
+def _find_start(pose: Mapping[str, float], target: Target, safety: SafetyCheck) -> FloatArray:
+    """The pose (n,) of the joints that move; SettingError if one is missing, UnsafeMotionError if it is not safe."""
+    missing = [name for name in target.joint_names if name not in pose]
+    if missing:
+        raise SettingError(
+            "--from", ", ".join(pose), f"positions of all joints that move; it lacks {', '.join(missing)}"
+        )
+    start = np.array([pose[name] for name in target.joint_names])
+    found = safety.find_pose_violation(start)
+    if found is not None:
+        raise UnsafeMotionError(
+            f"in the pose of --from '{found.first}' and '{found.second}' are {found.distance:.3f} m apart, less than "
+            "the margin: move the arm away from there by hand, or reduce the margin"
+        )
+    return start
+
+
+def _approach(start: FloatArray, motion: WindowedSines, target: Target, safety: SafetyCheck) -> Motion:
+    """A motion with the way that leads to it; UnsafeMotionError if none is found."""
+    way = plan_approach(
+        start,
+        motion.center,
+        target.limits,
+        is_allowed=lambda line: safety.find_violation(line) is None,
+        is_slow=lambda line: safety.holds_speed(line) and target.can_do(line),
     )
-    return OK
+    if way is None:
+        goal = _list_values(target.joint_names, motion.center)
+        raise UnsafeMotionError(
+            f"no safe way was found from the pose of --from to where the motion begins: {goal}. Bring the arm nearer "
+            "to that pose, or leave --from out and bring it there yourself"
+        )
+    return MotionSequence([way, motion])
 
 
 def prepare_load(robot: Robot, options: argparse.Namespace) -> Target:
@@ -94,6 +173,7 @@ def prepare_load(robot: Robot, options: argparse.Namespace) -> Target:
         carried = known.feasible if known.tool is None else known.feasible + known.tool.phi
     path = robot.path_to(frame)
     limits = read_limits(path, options.limits)
+    limits = narrow(limits, path.is_angle, options.joint_margin, options.speed_scale)
     load = carried if carried is not None and carried[0] > 0.0 else None
     information = LoadInformation(path, np.array(options.gravity), noise, LoadSettings(), covariance, load)
     reference = make_reference(LOAD_MOVES.get(robot.model.name, ()), limits, options.duration)
@@ -138,6 +218,7 @@ def prepare_links(robot: Robot, options: argparse.Namespace) -> Target:
         model = known.make_model(robot, settings)
         values, covariance, before = known.values, known.covariance, np.sqrt(np.diag(known.covariance))
     limits = read_limits(model.arm, options.limits)
+    limits = narrow(limits, model.arm.is_angle, options.joint_margin, options.speed_scale)
     wrench = _get_wrench_noise(options, BASE_NOISE)
     densities = assume_noise(model, wrench, _get_effort_noise(options, len(model.arm.joint_names)))
     information = LinkInformation(model, densities, settings.links, covariance)
@@ -186,14 +267,37 @@ def _count_known(
     return f"{counts[0]} of {total} will be known, with the {reference.name} {counts[1]} (if the URDF is about right)"
 
 
-def _describe_efforts(target: Target, motion: Motion) -> str:
-    """The largest effort of each joint beside its limit."""
-    peaks = np.abs(target.move(motion)[1]).max(axis=0)
-    parts = [
-        f"{name} {peak:.3g}" + (f" of {limit:.3g}" if np.isfinite(limit) else "")
-        for name, peak, limit in zip(target.joint_names, peaks, target.limits.effort, strict=True)
+def _list_values(names: Sequence[str], values: FloatArray) -> str:
+    return ", ".join(f"{name} {value:.3f}" for name, value in zip(names, values.tolist(), strict=True))
+
+
+def _describe_start(target: Target, motion: WindowedSines, whole: Motion) -> list[str]:
+    """Where the trajectory begins and ends."""
+    pose = _list_values(target.joint_names, motion.center)
+    if whole is motion:
+        return [f"begins and ends at rest in this pose, to which you bring the arm [rad or m]: {pose}"]
+    way = whole.duration - motion.duration
+    return [
+        f"{way:.1f} s of approach from the pose of --from, {motion.duration:g} s of motion, then at rest in: {pose}"
     ]
-    return f"largest efforts [Nm or N] without friction: {', '.join(parts)}"
+
+
+def _describe_peaks(target: Target, motion: Motion) -> list[str]:
+    """The largest speed and the largest effort of each joint beside their limits."""
+    path, efforts = target.move(motion)
+    lines = []
+    for what, values, limits in (
+        ("largest speeds [rad/s or m/s]", path.velocities, target.limits.velocity),
+        ("largest efforts [Nm or N] without friction", efforts, target.limits.effort),
+    ):
+        peaks = zip(
+            target.joint_names, np.abs(values).max(axis=0), np.broadcast_to(limits, values.shape[1]), strict=True
+        )
+        parts = [
+            f"{name} {peak:.3g}" + (f" of {limit:.3g}" if np.isfinite(limit) else "") for name, peak, limit in peaks
+        ]
+        lines.append(f"{what}: {', '.join(parts)}")
+    return lines
 
 
 def _get_effort_noise(options: argparse.Namespace, joints: int) -> FloatArray | None:

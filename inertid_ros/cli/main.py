@@ -15,6 +15,7 @@ from inertid_ros.cli.command import (
     JSON,
     REMAP,
     ROBOT,
+    SAFETY,
     SOURCES,
     SPAN,
     Command,
@@ -149,7 +150,8 @@ COMMANDS = (
         "design a motion that identifies a load or the links as well as possible",
         "Design a periodic motion, from rest to rest within all limits, that brings as much information on a load or "
         "on the arm's own links as possible in the given time. Writes trajectory.csv and a bag with a "
-        "trajectory_msgs/JointTrajectory, and prints the standard deviations to expect. Collisions are not checked.",
+        "trajectory_msgs/JointTrajectory, and prints the standard deviations to expect. No part of the arm gets closer "
+        "than a margin to the floor, to boxes that are named, or to other links; what is not named is not seen.",
         (
             ROBOT,
             option("--target", choices=("load", "links"), required=True, help="what is to be identified"),
@@ -172,6 +174,7 @@ COMMANDS = (
                 metavar="N",
                 help="how many motions to compare (default: as many as take about half a minute)",
             ),
+            option("--seed", type=int, default=0, metavar="N", help="of the random start of the search (default 0)"),
             option(
                 "--force-noise",
                 type=float,
@@ -185,6 +188,7 @@ COMMANDS = (
                 help="density of the sensor's moment noise [Nm/sqrt(Hz)] (default: 5 mNm at 200 Hz, 0.1 Nm under a "
                 "base)",
             ),
+            *SAFETY,
             option(
                 "--sensor-frame", group="load", metavar="FRAME", help="where the wrench is measured (default ft_sensor)"
             ),

@@ -110,7 +110,7 @@ def _parse(path: Path, text: str) -> Any:
             if is_json:
                 raise FileFormatError(f"'{path}' is not JSON: {error}") from None
     try:
-        return yaml.safe_load(text)
+        return yaml.safe_load(text.removesuffix("\n---\n"))  # with which `ros2 topic echo` ends
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or number that cannot exist
         raise FileFormatError(f"'{path}' is not YAML: {error}") from None
 

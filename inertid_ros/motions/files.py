@@ -6,7 +6,8 @@ entry may be left out:
     joints:
       joint1: {lower: -1.0, upper: 1.0, velocity: 1.5, acceleration: 2.2, effort: 80.0}
 
-A motion becomes a CSV file, and a bag with one trajectory_msgs/JointTrajectory.
+A motion becomes a CSV file, and a bag with one trajectory_msgs/JointTrajectory. The pose in which an arm is can be read
+from what `ros2 topic echo --once /joint_states` prints.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +101,46 @@ def _check(names: tuple[str, ...], lower: FloatArray, upper: FloatArray, velocit
             raise RobotDescriptionError(
                 f"joint '{name}' has no velocity limit in the robot description: give one in a file (--limits)"
             )
+
+
+def narrow(limits: JointLimits, is_angle: Sequence[bool], margin: float, speed: float) -> JointLimits:
+    """Keep joints a margin [rad] away from their ends, and use a share of their speeds and accelerations.
+
+    Prismatic joints keep a tenth of that number in metres. No joint gives up more than a tenth of its range to a side.
+    """
+    room = np.minimum(np.where(is_angle, margin, margin / 10.0), (limits.upper - limits.lower) / 10.0)
+    return replace(
+        limits,
+        lower=limits.lower + room,
+        upper=limits.upper - room,
+        velocity=speed * limits.velocity,
+        acceleration=speed * limits.acceleration,
+    )
+
+
+def read_pose(text: str) -> dict[str, float]:
+    """Positions of joints by name [rad or m], from `joint=value,...` or a YAML file.
+
+    The file maps names to numbers, or is a sensor_msgs/JointState as `ros2 topic echo --once` writes it.
+    FileFormatError if it is neither.
+    """
+    if "=" in text:
+        entries = dict(part.partition("=")[::2] for part in text.split(",") if part.strip())
+        section = Section("--from", {name.strip(): _to_number(value) for name, value in entries.items()})
+    else:
+        section = read_mapping(Path(text))
+        if "name" in section.content and "position" in section.content:
+            names = section.value("name", list)
+            positions = section.numbers("position", (len(names),))
+            return dict(zip(map(str, names), positions.tolist(), strict=True))
+    return {str(name): section.number(name) for name in section.content}
+
+
+def _to_number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def prepare_directory(directory: Path) -> None:

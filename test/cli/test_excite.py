@@ -85,7 +85,10 @@ def test_excite_starts_from_an_estimate(tmp_path: Path, capsys: pytest.CaptureFi
     write_estimate(
         estimate, list_live(Settings(), Provenance(urdf_sha256="0" * 64, first_stamp=1, last_stamp=2), load=load)
     )
-    assert main(["excite", PUMA_FILE, *QUICK, "--start", str(estimate), "-o", str(tmp_path / "out")]) == 0
+    assert (
+        main(["excite", PUMA_FILE, *QUICK, "--duration", "0.5", "--start", str(estimate), "-o", str(tmp_path / "out")])
+        == 0
+    )
     shown = capsys.readouterr().out
     assert "at the start" in shown
     assert "1.00e-03" in shown
