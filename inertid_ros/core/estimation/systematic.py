@@ -398,7 +398,8 @@ def find_doubt(sums: ProductSums, normal: Normal) -> float:
     free = normal.index[UNKNOWNS:]
     precision = sums.prior[free, free]
     seen = len(free) - float(precision @ np.diag(normal.covariance)[UNKNOWNS:])
-    return float(np.sqrt(max(1.0, (_BELIEF + precision @ normal.values[free] ** 2) / (_BELIEF + seen))))
+    found = float(precision @ normal.values[free] ** 2)
+    return float(np.sqrt(max(1.0, (_BELIEF + found) / (_BELIEF + seen))))
 
 
 def update(sums: ProductSums) -> None:
