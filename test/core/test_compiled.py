@@ -116,7 +116,7 @@ def test_pure_python_needs_no_compilation(tmp_path: Path) -> None:
 def test_every_copy_of_the_kernels_has_code_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numba knows sources by place and time: for others, nothing is compiled yet."""
     names = [module._hash_sources()]
-    for part in ("core", "messages"):
+    for part in ("bags", "core", "messages"):
         shutil.copytree(CORE.parent / part, tmp_path / part)
     monkeypatch.setattr(module, "__file__", str(tmp_path / "core" / "compiled.py"))
     names.append(module._hash_sources())
@@ -127,7 +127,7 @@ def test_every_copy_of_the_kernels_has_code_of_its_own(tmp_path: Path, monkeypat
 
 def test_all_that_kernels_are_made_of_names_their_version() -> None:
     """Files with kernels, and those whose numbers they use: numba does not notice when these change."""
-    paths = [*CORE.rglob("*.py"), *(CORE.parent / "messages").rglob("*.py")]
+    paths = [path for part in ("bags", "core", "messages") for path in (CORE.parent / part).rglob("*.py")]
     trees = {os.path.relpath(path, CORE): ast.parse(path.read_text(encoding="utf-8")).body for path in paths}
     needed = set()
     for path, body in trees.items():

@@ -27,6 +27,8 @@ _IMPOSSIBLE = 100.0
 """Chi-square distance to the nearest physically consistent body that ten parameters never reach by noise."""
 CONTRADICTION = "recordings_contradict"
 """Code of the finding that recordings are not of one load."""
+NOT_RIGID = "not_rigid"
+"""Code of the finding that something other than a rigid load acts on the sensor."""
 _CONFIDENCE = 0.999
 """Recordings contradict each other beyond this quantile of chi-square: one false alarm in a thousand."""
 
@@ -236,7 +238,8 @@ def judge_load(
     information = root.T @ root
     feasible = nearest_feasible(values, information)
     states = judge_load_parameters(values, covariance)
-    if not has_error(findings) and all(finding.code != CONTRADICTION for finding in findings):
+    others = [finding for finding in findings if finding.code != NOT_RIGID]
+    if not has_error(others) and all(finding.code != CONTRADICTION for finding in others):
         excess = values - feasible
         is_known = ParameterState.KNOWN in states
         if is_known and float(excess @ information @ excess) >= _IMPOSSIBLE:

@@ -7,6 +7,7 @@ import numpy as np
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.equation import WRENCH_NAMES
 from inertid_ros.core.equations.signals import find_horizontal
+from inertid_ros.core.estimation.estimate import NOT_RIGID
 from inertid_ros.core.estimation.systematic import LEVER, JointSolution
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import LoadSettings
@@ -105,7 +106,7 @@ def find_misfit(solution: JointSolution, weight: float, settings: LoadSettings) 
         return ()
     causes = _BY_POSE if solution.slowness > _SLOW else _BY_ACCELERATION
     message = f"the wrench is not that of a rigid load: {what}{causes}; {remedy}"
-    return (Finding("error", "not_rigid", message),)
+    return (Finding("error", NOT_RIGID, message),)
 
 
 def _find_gain(gains: FloatArray, deviations: FloatArray, settings: LoadSettings) -> tuple[Finding, ...]:

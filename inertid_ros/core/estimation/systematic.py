@@ -432,8 +432,8 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
         start: (16,) load and bias to start from while no piece is over.
         motion_noise: (2, 6) variances of the linear and angular acceleration, all axes together, over those of the rows
             of each channel, summed over rows. That much of the products N carries no knowledge, and pulls the solution
-            by -C D^T N c (errors in variables), which is subtracted. A third of the noise is taken to be in each axis;
-            it may be twice as much in one of them, so that as much again is added to the covariance as a square.
+            by -C D^T N c (errors in variables), which is added to the covariance as a square: what looks like noise of
+            the motion may be vibration, that the wrench follows. A third of it is taken to be in each axis.
     """
     grams, values = sums.total, sums.values
     steps = 1
@@ -448,18 +448,16 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
     doubt = find_doubt(sums, normal)
     repeatability = normal.spread(normal.repeatability)
     covariance = repeatability + doubt**2 * normal.spread(normal.systematic)
-    values = normal.values
     if motion_noise is not None:
-        coefficients, derivatives = expand(values)
+        coefficients, derivatives = expand(normal.values)
         noise = np.repeat(motion_noise, 3, axis=0).T / (3.0 * inflation[:, None])
         slope = np.einsum("ifu,if->u", derivatives[:, :6], noise * coefficients[:, :6])
         pulled = normal.spread(normal.covariance) @ slope
-        values = values + pulled
         covariance, repeatability = (matrix + np.outer(pulled, pulled) for matrix in (covariance, repeatability))
     covariance, repeatability = (0.5 * (matrix + matrix.T) for matrix in (covariance, repeatability))
-    misfit = find_misfit(sums, grams, values)
+    misfit = find_misfit(sums, grams, normal.values)
     slowness = float(sums.left[0] / max(sums.left[1], 1.0))
-    return JointSolution(values, covariance, repeatability, inflation, misfit, doubt, slowness)
+    return JointSolution(normal.values, covariance, repeatability, inflation, misfit, doubt, slowness)
 
 
 def find_misfit(sums: ProductSums, grams: FloatArray, values: FloatArray) -> FloatArray:
