@@ -62,7 +62,7 @@ def run_chain(move: Motion, seed: int) -> FloatArray:
     """Error (10,) of the estimate from a move alone: the noise is measured while standing, all else then forgotten."""
     motion = with_rest(move, before=2.0)
     simulator = simulate_puma(motion, seed)
-    chain = make_chain()
+    chain = make_chain(delay_uncertainty=0.0, tilt_uncertainty=0.0, gain_uncertainty=0.0, cross_talk=0.0)
     drive(chain, simulator, 0.0, 2.0)
     chain.reset()
     drive(chain, simulator, 2.0, motion.duration)

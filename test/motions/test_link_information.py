@@ -40,7 +40,9 @@ class Arm:
         self.name = name
         self.urdf = share_path("urdf", f"{name}.urdf").read_text()
         self.robot = Robot.from_urdf(self.urdf)
-        self.settings = Settings.from_flat({"links.effort_unit": "newton_metre", "links.source": source})
+        names = ("delay_uncertainty", "tilt_uncertainty", "gain_uncertainty", "friction_uncertainty")
+        exact = {f"links.{name}": 0.0 for name in names}  # noise alone is predicted
+        self.settings = Settings.from_flat({"links.effort_unit": "newton_metre", "links.source": source, **exact})
         self.model = LinkModel.from_settings(self.robot, self.settings, self.robot.joint_names)
         self.wrench = wrench
         self.densities = assume_noise(self.model, wrench)
