@@ -288,7 +288,7 @@ def run_quietly(sensors: str, seed: int) -> list[str]:
     return [str(event.kind) for _, event in events]
 
 
-def format_row(title: str, runs: Sequence[Run]) -> str:
+def format_row(scenario: Scenario, runs: Sequence[Run]) -> str:
     """A row of the table."""
     delay = np.array([run.delay for run in runs])
     delays = f"{np.nanmedian(delay):.1f} / {np.nanmax(delay):.1f}" if np.any(np.isfinite(delay)) else "–"
@@ -300,9 +300,9 @@ def format_row(title: str, runs: Sequence[Run]) -> str:
     meanwhile = 1e3 * np.median([run.meanwhile for run in runs])
     end = 1e3 * np.sqrt(np.mean([run.end**2 for run in runs]))
     tracking = 100.0 * np.mean([run.ends_tracking for run in runs])
-    named = f"{100.0 * np.mean([run.is_named for run in runs]):.0f}"
+    named = f"{100.0 * np.mean([run.is_named for run in runs]):.0f}" if scenario.cause else "–"
     return (
-        f"| {title} | {found} | {soon} | {delays} | {wrong} | {false} | {meanwhile:.0f} | {end:.0f} "
+        f"| {scenario.title} | {found} | {soon} | {delays} | {wrong} | {false} | {meanwhile:.0f} | {end:.0f} "
         f"| {off} | {ends_off} | {tracking:.0f} | {named} |"
     )
 
@@ -335,7 +335,7 @@ def make_tables(names: Sequence[str], runs: int, hours: float, pool: Executor) -
         rows = []
         for scenario in SCENARIOS:
             outcome = list(pool.map(partial(run_once, sensors, scenario), range(runs), chunksize=2))
-            rows.append(format_row(scenario.title, outcome))
+            rows.append(format_row(scenario, outcome))
             missed += check(sensors, scenario, outcome)
             print(sensors, rows[-1], file=sys.stderr, flush=True)
         parts.append("\n".join((f"## Sensors: {TITLES[sensors]}\n", _HEAD, *rows)))
