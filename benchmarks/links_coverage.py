@@ -14,13 +14,9 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import argparse
-import sys
 from collections.abc import Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from functools import partial
-from multiprocessing import get_context
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -192,24 +188,6 @@ As somebody sets them who knows the drives: `links.delay_uncertainty`, `links.ga
 `links.tilt_uncertainty`, zero for what is right; and `links.noise_floor_effort` of 0.002 Nm: wrists are that good."""
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run all conditions, print and perhaps write the tables, fail if a limit is missed."""
-    parser = argparse.ArgumentParser(prog="coverage.py links", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=200, help="seeded runs of each condition (default 200)")
-    parser.add_argument("--workers", type=int, default=2, help="processes (default 2)")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the tables to this file, too")
-    parser.add_argument("conditions", nargs="*", metavar="CONDITION", help=f"of {', '.join(CONDITIONS)}; all if none")
-    options = parser.parse_args(arguments)
-    if unknown := set(options.conditions) - set(CONDITIONS):
-        parser.error(f"unknown conditions: {', '.join(sorted(unknown))}")
-    own, default, missed = {}, {}, []
-    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
-        for name in options.conditions or CONDITIONS:
-            own[name], default[name] = run_many(name, options.runs, pool)
-            missed += [f"{CONDITIONS[name].title}: {line}" for line in check(own[name])]
-            print(format_row(name, own[name]), file=sys.stderr, flush=True)
-    page = format_page(own, default, options.runs, missed)
-    print(page)
-    if options.write:
-        options.write.write_text(page, encoding="utf-8")
-    return 1 if missed else 0
+def judge(name: str, outcome: Outcome) -> tuple[str, list[str]]:
+    """The row of a condition, and what it misses of the limits."""
+    return format_row(name, outcome), [f"{CONDITIONS[name].title}: {line}" for line in check(outcome)]
