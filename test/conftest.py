@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-import itertools
+import fcntl
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-DOMAINS = 96
-"""Domains 1 to 100 have ports below those that Linux hands out to others; a multiple of up to four workers."""
+DOMAINS = 100
+"""Domains 1 to 100 have ports below those that Linux hands out to others."""
 
-_WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
-"""Tests that run at the same time, in processes of their own, take turns with the domains."""
 
-_turns = itertools.count(os.getppid() * 12 + _WORKER, _WORKERS)
+@contextmanager
+def claim_domain() -> Iterator[int]:
+    """A domain that no other test on this machine has, in whatever process or run: as long as its file is locked."""
+    directory = Path(tempfile.gettempdir()) / f"inertid_ros_domains-{os.getuid()}"
+    directory.mkdir(exist_ok=True)
+    for turn in range(DOMAINS):
+        domain = 1 + (os.getpid() + turn) % DOMAINS
+        with (directory / str(domain)).open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            yield domain
+            return
+    raise RuntimeError(f"all {DOMAINS} domains are claimed by tests under way, see {directory}")
 
 
 @pytest.fixture
-def ros_domain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> int:
+def ros_domain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[int]:
     """Give a test, and the processes it starts, a domain of their own on this machine alone."""
-    domain = 1 + next(_turns) % DOMAINS
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "log"))
-    return domain
+    with claim_domain() as domain:
+        monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+        monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "log"))
+        yield domain

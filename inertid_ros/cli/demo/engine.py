@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,8 @@ _REFRESH = 0.2
 _PATIENCE = 5.0
 """Seconds a process may take to end after SIGINT before it is killed."""
 _LOG_LINES = 4
+_FIRST_DOMAIN, _DOMAINS = 215, 17
+"""ROS domains whose ports, 61150 to 65411, Linux does not hand out to other programs."""
 
 
 class DemoError(InertidError):
@@ -196,7 +199,23 @@ def pass_time(listener: Listener, processes: Processes, end: float) -> Iterator[
 
 def _isolate_ros() -> None:
     """Give this process and its children a ROS domain of their own that ends at this machine."""
-    os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 100)
+    os.environ["ROS_DOMAIN_ID"] = str(_find_free_domain())
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     os.environ.pop("ROS_LOCALHOST_ONLY", None)
     os.environ.pop("ROS_STATIC_PEERS", None)
+
+
+def _find_free_domain() -> int:
+    """A domain without any participant on this machine: the first one takes a port that follows from the domain.
+
+    Its ports are above those that Linux hands out to others, and above those of the domains that people use.
+    """
+    for turn in range(_DOMAINS):
+        domain = _FIRST_DOMAIN + (os.getpid() + turn) % _DOMAINS
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(("", 7410 + 250 * domain))  # the RTPS standard's unicast port for discovery, participant 0
+            except OSError:
+                continue
+        return domain
+    raise DemoError(f"all ROS domains from {_FIRST_DOMAIN} to {_FIRST_DOMAIN + _DOMAINS - 1} are in use")
