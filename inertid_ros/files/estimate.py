@@ -194,6 +194,7 @@ def _read_load(load: Section, tool: Tool | None) -> LoadEstimate:
             noise_calibrated=bool(load.value("noise_calibrated", object)),
             variance_inflation=load.number("misfit"),
             contact_share=load.number("contact_share") if "contact_share" in load.content else 0.0,
+            doubt=load.number("doubt") if "doubt" in load.content else 1.0,
             **_read_nuisances(load),
         )
     covariance = load.covariance("covariance", 10)

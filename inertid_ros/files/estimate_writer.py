@@ -74,6 +74,7 @@ def list_load(estimate: LoadEstimate, settings: Settings, verdict: Verdict) -> d
             "bias_covariance": sensor.bias_covariance,
             "misfit": sensor.variance_inflation,
             "contact_share": sensor.contact_share,
+            "doubt": sensor.doubt,
             "noise_density": sensor.noise_density,
             "noise_calibrated": sensor.noise_calibrated,
         }

@@ -62,6 +62,7 @@ SENSOR = WristSensor(
     noise_calibrated=True,
     variance_inflation=1.25,
     contact_share=0.125,
+    doubt=1.375,
     nuisances=GENERATOR.normal(0.0, 0.01, 39),
     nuisance_deviations=GENERATOR.uniform(0.0, 0.01, 39),
 )

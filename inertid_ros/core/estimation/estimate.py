@@ -27,6 +27,7 @@ _IMPOSSIBLE = 100.0
 """Chi-square distance to the nearest physically consistent body that ten parameters never reach by noise."""
 CONTRADICTION = "recordings_contradict"
 """Code of the finding that recordings are not of one load."""
+CHANGE_SUSPECTED = "change_suspected"
 NOT_RIGID = "not_rigid"
 """Code of the finding that something other than a rigid load acts on the sensor."""
 _CONFIDENCE = 0.999
@@ -89,6 +90,7 @@ class WristSensor:
         nuisances, nuisance_deviations: (39,) what is systematically wrong: delay [s], tilts [rad] (2), and gains and
             cross-talk (36), see `systematic`; None where that is not known.
         contact_share: part of the rows that were taken in contact, and not used.
+        doubt: by how much worse than is set the sensor seems to be, by what is seen of its nuisances.
     """
 
     sign: Sign | None
@@ -100,6 +102,7 @@ class WristSensor:
     nuisances: FloatArray | None = None
     nuisance_deviations: FloatArray | None = None
     contact_share: float = 0.0
+    doubt: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +247,7 @@ def judge_load(
         is_known = ParameterState.KNOWN in states
         if is_known and float(excess @ information @ excess) >= _IMPOSSIBLE:
             findings = (*findings, _NO_BODY)
+    is_doubted = has_error(findings) or any(finding.code == CHANGE_SUSPECTED for finding in findings)
     return LoadEstimate(
         stamp=solution.stamp,
         mode=solution.mode,
@@ -251,7 +255,7 @@ def judge_load(
         values=values,
         covariance=covariance,
         repeatability=repeatability,
-        states=demote(states) if has_error(findings) else states,
+        states=demote(states) if is_doubted else states,
         findings=tuple(findings),
         rows=solution.rows,
         fit=solution.fit,

@@ -403,7 +403,8 @@ def track_row(
         whitened: (6, 17) result: the row in units of its standard deviations, and
         variance: (6,) their squares.
         noise: (6,) result: variance of the noise in this row alone.
-        motion_noise: (2, 6) sums of the noise of accelerations over the variance of their rows.
+        motion_noise: (4, 6) sums of the noise of linear and angular accelerations over the variance of their rows:
+            where they stand out of it, and where they do not.
 
     Returns:
         Whether the row fits, its noise in whitened units, inflated and summed over channels, and its leverage.
@@ -426,9 +427,10 @@ def track_row(
         learn_inflation(state, compared.distance / 6.0, compared.leverage)
         fold_rows(matrix, whitened)
         solve_triangle(matrix, values)
-        for k in range(6):
-            motion_noise[0, k] += motion[2] ** 2 / variance[k]
-            motion_noise[1, k] += motion[3] ** 2 / variance[k]
+        for kind in range(2):
+            place = kind + 2 if motion[kind] > 0.0 else kind
+            for k in range(6):
+                motion_noise[place, k] += motion[2 + kind] ** 2 / variance[k]
     return fits, total * inflation, compared.leverage
 
 

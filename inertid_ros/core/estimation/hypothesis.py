@@ -51,6 +51,8 @@ _TEST = 20
 """Rows (0.4 s) after which hypotheses are judged: filters have settled, and gravity may have turned."""
 _TIME_SCALES = 1, 4
 """Pieces (0.5 and 2 s) in which slight changes are looked for: large ones soon, small ones as soon as noise allows."""
+_STEADY = 4
+"""Pieces (2 s) for which a slight change of the bias must stay the same: a slow ramp has grown by half until then."""
 _SETTLED = 12
 """Pieces (6 s) of a load from which slight changes are looked for: by then it is known how residuals scatter."""
 _RECOVERY = 5
@@ -82,7 +84,7 @@ class _Suspicion(NamedTuple):
     Attributes:
         dropped: pieces in which it was first seen: it began in one of them.
         age: pieces since then.
-        evidence: what these say, if there are any.
+        evidence: what the first of these says, if there is one: what grows slowly shows against it most.
     """
 
     dropped: int
@@ -221,7 +223,7 @@ class HypothesisEstimator:
         self._sums = ProductSums(self._prior)
         self._previous_sums: ProductSums | None = None
         self._suspected: _Suspicion | None = None
-        self._motion_noise = np.zeros((2, 6))
+        self._motion_noise = np.zeros((4, 6))
         self.rows = 0
         self._last_time = math.inf
         self._since_wander = self._since_change = 0.0
@@ -281,6 +283,11 @@ class HypothesisEstimator:
         """Variance of the innovations over what noise explains; 1 if the model is perfect."""
         return float(self._state[INFLATION])
 
+    @property
+    def suspects_change(self) -> bool:
+        """Whether load or bias seem to have changed slightly, which is not certain yet."""
+        return self.mode is Mode.TRACKING and self._suspected is not None
+
     def covariance(self) -> FloatArray:
         """Covariance (16, 16) of the unknowns, inflated, and widened by what noise in the motion may have done.
 
@@ -288,7 +295,7 @@ class HypothesisEstimator:
         towards zero by P N x (errors in variables). That much is added to the covariance as a square.
         """
         covariance = self._main.covariance()
-        pulled = covariance.dot(attenuate(*self._motion_noise) * self.values)
+        pulled = covariance.dot(attenuate(*self._motion_noise.reshape(2, 2, 6).sum(axis=0)) * self.values)
         return np.asarray(self.variance_inflation * covariance + np.outer(pulled, pulled))
 
     def solve(self) -> JointSolution:
@@ -334,9 +341,10 @@ class HypothesisEstimator:
             assert self._hypotheses is not None
             self._hypotheses.is_slight = self._hypotheses.is_watched = True
             return self._report(True, EventKind.CONTACT_BEGAN, 1.0 - CONSISTENT)
-        if same is not None and not same.is_doubtful and (evidence.is_distinct or is_last):
+        is_distinct = evidence.is_distinct and (evidence.load > evidence.bias or age >= _STEADY)
+        if same is not None and not same.is_doubtful and (is_distinct or is_last):
             return self._accept_slight(sums.split_off(age, dropped), evidence)
-        self._suspected = _Suspicion(dropped, age, evidence)
+        self._suspected = _Suspicion(dropped, age, suspected.evidence or evidence)
         return _NOTHING
 
     def _accept_slight(self, young: ProductSums, evidence: Evidence) -> Decision:
@@ -468,7 +476,7 @@ class HypothesisEstimator:
         self._previous_sums, self._sums = self._sums, sums
         self._previous, self._since_change = self._main, 0.0
         self._track(candidate)
-        self._motion_noise = np.zeros((2, 6))
+        self._motion_noise = np.zeros((4, 6))
         return self._report(False, EventKind.LOAD_CHANGED, confidence, before)
 
     def _track(self, accepted: SquareRootInformation) -> None:

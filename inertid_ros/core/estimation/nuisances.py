@@ -7,7 +7,7 @@ import numpy as np
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.equation import WRENCH_NAMES
 from inertid_ros.core.equations.signals import find_horizontal
-from inertid_ros.core.estimation.estimate import NOT_RIGID
+from inertid_ros.core.estimation.estimate import CHANGE_SUSPECTED, NOT_RIGID
 from inertid_ros.core.estimation.systematic import LEVER, JointSolution
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import LoadSettings
@@ -85,6 +85,15 @@ def find_nuisances(
         )
         found.append(Finding("warning", "base_tilted", message))
     return (*found, *_find_gain(gains, gain_std, settings))
+
+
+SUSPECTED = Finding(
+    "warning",
+    CHANGE_SUSPECTED,
+    "load or bias seem to have changed slightly: go on moving, it is confirmed or dropped within seconds, and what is "
+    "published is uncertain until then",
+)
+"""What is left over of a load that seems to have changed need have no other cause."""
 
 
 def find_misfit(solution: JointSolution, weight: float, settings: LoadSettings) -> tuple[Finding, ...]:

@@ -23,8 +23,8 @@ CONSTANT, TILTED, RATES, READING, PRODUCTS = (
 
 PIECE = 0.5
 """Length of a piece [s]: long enough for an average, short enough to notice a change within two of them."""
-RECENT = 8
-"""Pieces that are kept apart: a change is looked for in the last two seconds, and has begun before it is found."""
+RECENT = 10
+"""Pieces that are kept apart: a change is looked for in the last two seconds, and confirmed in those that follow."""
 PIECES = 4
 """Pieces in a block (2 s): four times as long as the noise of strain gauge amplifiers is correlated."""
 BLOCKS = 16
@@ -147,7 +147,7 @@ class ProductSums:
 
     Attributes:
         settled: (6, P, P) of all rows before the recent ones, lower triangles.
-        recent: (8, 6, P, P) of the last pieces, and
+        recent: (10, 6, P, P) of the last pieces, and
         blocks: (16, 6, P, P) of the last blocks: rings, the newest at places that go down.
         pieces: how many are over.
         expected: (6,) weighted squares that noise leaves of all rows.

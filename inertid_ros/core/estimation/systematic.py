@@ -430,10 +430,9 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
     Args:
         sums: the rows.
         start: (16,) load and bias to start from while no piece is over.
-        motion_noise: (2, 6) variances of the linear and angular acceleration, all axes together, over those of the rows
-            of each channel, summed over rows. That much of the products N carries no knowledge, and pulls the solution
-            by -C D^T N c (errors in variables), which is added to the covariance as a square: what looks like noise of
-            the motion may be vibration, that the wrench follows. A third of it is taken to be in each axis.
+        motion_noise: (4, 6) variances of the linear and angular acceleration, all axes together, over those of the rows
+            of each channel, summed over rows: those whose accelerations stand out of their noise, and the others, in
+            which they were taken to be zero. See `find_attenuation`.
     """
     grams, values = sums.total, sums.values
     steps = 1
@@ -445,19 +444,33 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
         normal = Normal(sums, grams, values, inflation)
         values, inflation = normal.values, inflation if sums.pieces >= _STEPS else find_inflation(sums, normal)
     normal = Normal(sums, grams, values, inflation)
+    values = normal.values
     doubt = find_doubt(sums, normal)
     repeatability = normal.spread(normal.repeatability)
     covariance = repeatability + doubt**2 * normal.spread(normal.systematic)
     if motion_noise is not None:
-        coefficients, derivatives = expand(normal.values)
-        noise = np.repeat(motion_noise, 3, axis=0).T / (3.0 * inflation[:, None])
-        slope = np.einsum("ifu,if->u", derivatives[:, :6], noise * coefficients[:, :6])
-        pulled = normal.spread(normal.covariance) @ slope
-        covariance, repeatability = (matrix + np.outer(pulled, pulled) for matrix in (covariance, repeatability))
+        pull, unsure = find_attenuation(normal, motion_noise)
+        values, covariance, repeatability = values + pull, covariance + unsure, repeatability + unsure
     covariance, repeatability = (0.5 * (matrix + matrix.T) for matrix in (covariance, repeatability))
     misfit = find_misfit(sums, grams, normal.values)
     slowness = float(sums.left[0] / max(sums.left[1], 1.0))
-    return JointSolution(normal.values, covariance, repeatability, inflation, misfit, doubt, slowness)
+    return JointSolution(values, covariance, repeatability, inflation, misfit, doubt, slowness)
+
+
+def find_attenuation(normal: Normal, motion_noise: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """By how much (55,) noise of the motion has pulled a solution towards zero, and how uncertain (55, 55) that is.
+
+    Noise adds to the products what carries no knowledge, N, of which a third is taken to be in each axis, and pulls
+    the solution by -C D^T N c (errors in variables). What looks like noise of the motion may be vibration, which the
+    wrench follows: any part of N between none and all may be noise. Half of the pull is subtracted, with the variance
+    of a part that is uniformly distributed. Rows whose accelerations do not stand out of their noise were taken
+    without these. The few of them that seem to stand out pull by an unknown part of what all of them would.
+    """
+    coefficients, derivatives = expand(normal.values)
+    noise = np.repeat(motion_noise.reshape(2, 2, 6), 3, axis=1).transpose(0, 2, 1) / (3.0 * normal.inflation[:, None])
+    slopes = np.einsum("ifu,kif->ku", derivatives[:, :6], noise * coefficients[:, :6])
+    standing_out, hidden = slopes @ normal.spread(normal.covariance)
+    return 0.5 * standing_out, np.outer(standing_out, standing_out) / 12.0 + np.outer(hidden, hidden)
 
 
 def find_misfit(sums: ProductSums, grams: FloatArray, values: FloatArray) -> FloatArray:

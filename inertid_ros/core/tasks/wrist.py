@@ -22,7 +22,7 @@ from inertid_ros.core.estimation.estimate import (
     judge_load,
 )
 from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
-from inertid_ros.core.estimation.nuisances import find_misfit, find_nuisances
+from inertid_ros.core.estimation.nuisances import SUSPECTED, find_misfit, find_nuisances
 from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.inputs import WristInput
@@ -140,7 +140,7 @@ class WristLoadTask:
         found = find_contradictions(
             estimator.values, estimator.covariance(), sign, float(np.linalg.norm(self._gravity))
         )
-        solve = estimator.prepare_solution()
+        suspects_change, solve = estimator.suspects_change, estimator.prepare_solution()
 
         def judge() -> LoadEstimate:
             joint = solve()
@@ -164,12 +164,13 @@ class WristLoadTask:
                 nuisances=nuisances,
                 nuisance_deviations=deviations,
                 contact_share=contact_share,
+                doubt=joint.doubt,
             )
             wrong = check_convention() + found
             if not has_error(wrong):
                 wrong += find_nuisances(nuisances, deviations, self._settings, self._gravity)
                 weight = abs(joint.values[0]) * float(np.linalg.norm(self._gravity))
-                wrong += find_misfit(joint, weight, self._settings)
+                wrong += (SUSPECTED,) if suspects_change else find_misfit(joint, weight, self._settings)
             return judge_load(solution, self.frame, wrong, tool, sensor)
 
         return judge

@@ -159,7 +159,7 @@ def track(
     matrix, values, _, row = make_problem(seed)
     signals, state, pose = np.ones(16), np.array([inflation, 3.0, 100.0]), np.zeros(14)
     motion = np.array([0.0, 0.0, 0.3, 0.6]) if motion is None else motion
-    whitened, motion_noise = np.empty((6, 17)), np.zeros((2, 6))
+    whitened, motion_noise = np.empty((6, 17)), np.zeros((4, 6))
     fits, noise, _ = track_row(
         matrix,
         values,
@@ -202,7 +202,10 @@ def test_row_that_fits_is_folded_in_and_one_that_does_not_is_left_out(seed: int)
     right = np.linalg.solve(covariance, values) + row[:, :-1].T @ row[:, -1] / VARIANCE
     np.testing.assert_allclose(taken.matrix[:16, :16].T @ taken.matrix[:16, :16], information, atol=1e-9)
     np.testing.assert_allclose(taken.values, np.linalg.solve(information, right), atol=1e-9)
-    np.testing.assert_allclose(taken.motion_noise, np.outer([0.09, 0.36], np.full(6, 1.0 / VARIANCE)))
+    np.testing.assert_allclose(taken.motion_noise, np.outer([0.09, 0.36, 0.0, 0.0], np.full(6, 1.0 / VARIANCE)))
+    hidden = track(seed, np.array([10.0 * least, 0.0, 0.0, BANDWIDTH_HZ]), motion=np.array([0.0, 0.1, 0.3, 0.6]))
+    found = hidden.motion_noise[:, 0] / hidden.motion_noise[0, 0]
+    np.testing.assert_allclose(found, [1.0, 0.0, 0.0, 4.0], err_msg="angular accelerations do not stand out")
     assert taken.state[INFLATION] != 2.0
     for left in (
         track(seed, np.array([0.999 * least, 0.0, 0.0, BANDWIDTH_HZ]), motion=np.zeros(4)),

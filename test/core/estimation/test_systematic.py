@@ -15,6 +15,7 @@ from inertid_ros.core.estimation.systematic import (
     count_independent,
     expand,
     find_absorbed,
+    find_attenuation,
     find_inflation,
     nuisance_deviations,
     solve_jointly,
@@ -214,3 +215,36 @@ def test_a_fit_absorbs_as_much_of_the_scores_as_is_expected() -> None:
         found.append((squares / expected).mean() / (1.0 - absorbed / expected).mean())
     assert absorbed.sum() > 0.25 * expected.sum(), "three blocks are few: the fit takes much away"
     assert np.mean(found) == pytest.approx(1.0, abs=0.1)
+
+
+def test_attenuation_by_noise_of_the_motion_is_what_it_is_on_average() -> None:
+    """Motion as it is makes the wrenches, motion with noise the products: the mean error is twice the pull."""
+    rows, noise, deviation, exact = 400, np.repeat([0.3, 0.02], 3), 0.15, draw_values(0, 0.0)
+    errors, pulls = [], []
+    for seed in range(40):
+        random, z = np.random.default_rng(seed), make_rows(seed, rows)
+        readings = measure(z, exact) + noise * random.normal(size=(rows, 6))
+        z[:, :6] += deviation * random.normal(size=(rows, 6))
+        sums = make_sums(z, readings, np.zeros(39), noise)
+        normal = Normal(sums, sums.total, exact, np.ones(6))
+        motion_noise = np.zeros((4, 6))
+        motion_noise[:2] = 3.0 * rows * deviation**2 / noise**2
+        errors.append((normal.values - exact)[:LOAD])
+        pulls.append(find_attenuation(normal, motion_noise)[0][:LOAD])
+    mean, pull, scatter = np.mean(errors, axis=0), np.mean(pulls, axis=0), np.std(errors, axis=0) / np.sqrt(40)
+    assert (np.abs(pull) > 3.0 * scatter).any(), "there is something to be subtracted"
+    np.testing.assert_allclose((mean + 2.0 * pull) / scatter, 0.0, atol=3.5)
+
+
+def test_attenuation_is_as_uncertain_as_the_part_of_it_that_is_noise() -> None:
+    noise = np.repeat([0.3, 0.02], 3)
+    z = make_rows(8, 100)
+    sums = make_sums(z, measure(z, draw_values(8, 0.0)), np.zeros(39), noise)
+    normal = Normal(sums, sums.total, draw_values(8, 0.0), np.ones(6))
+    motion_noise = np.zeros((4, 6))
+    motion_noise[:2] = 1e3
+    pull, unsure = find_attenuation(normal, motion_noise)
+    np.testing.assert_allclose(unsure, np.outer(pull, pull) / 3.0, err_msg="uniform from nothing to twice the mean")
+    hidden, all_of_it = find_attenuation(normal, motion_noise[[2, 3, 0, 1]])
+    assert not hidden.any()
+    np.testing.assert_allclose(all_of_it, 4.0 * np.outer(pull, pull))
