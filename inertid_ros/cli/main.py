@@ -91,6 +91,18 @@ COMMANDS = (
         ),
     ),
     Command(
+        "config",
+        "export.write_configuration",
+        "write a parameter file for a robot or sensor of a known vendor",
+        "Write a commented parameter file that suits the ROS 2 driver of a robot, of a wrist sensor, or of both.",
+        (
+            option("robot", nargs="?", default="", metavar="ROBOT", help="such as ur10e"),
+            option("--sensor", default="", metavar="NAME", help="sensor mounted on it, such as ati"),
+            option("--list", action="store_true", help="list all names"),
+            file_option("-o", "--output", help="file to write (default: print it)"),
+        ),
+    ),
+    Command(
         "replay",
         "replay.replay",
         "identify from recordings",

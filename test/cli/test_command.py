@@ -12,6 +12,7 @@ from inertid_ros.cli.main import COMMANDS, main
 from inertid_ros.core.errors import FileAccessError
 
 WRONG: dict[str, list[str]] = {
+    "config": ["nowhere"],
     "replay": ["nowhere", "-o", "out"],
     "validate": ["nowhere.json", "bag"],
     "export-urdf": ["nowhere.json", "-o", "out.urdf"],

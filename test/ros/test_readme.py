@@ -87,7 +87,7 @@ PAGES = (
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
-    *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")),
+    *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md")),
 )
 
 
