@@ -122,6 +122,7 @@ ROBOT = file_option("urdf", metavar="URDF", help="the robot description")
 ESTIMATE = file_option(
     "estimate", metavar="ESTIMATE", help="estimate.json, the directory it is in, or the YAML file of ~/save"
 )
+PRINTED = file_option("-o", "--output", help="file to write (default: print it)")
 JSON = option("--json", action="store_true", help="print JSON instead of tables")
 GRAVITY = option(
     "--gravity",

@@ -69,12 +69,23 @@ def write_configuration(options: argparse.Namespace) -> int:
     profiles = find_profiles(options.robot, options.sensor)
     if not profiles:
         raise SettingError("robot", "", "a name of `inertid config --list`, here or after --sensor")
-    text = format_parameter_file(profiles)
-    if options.output is None:
+    return _write(format_parameter_file(profiles), options.output)
+
+
+def write_table(options: argparse.Namespace) -> int:
+    """Write an estimate as comma-separated values."""
+    from inertid_ros.files.table import format_csv
+
+    return _write(format_csv(read_estimate(options.estimate)), options.output)
+
+
+def _write(text: str, path: Path | None) -> int:
+    """Write a text to a file, or print it."""
+    if path is None:
         sys.stdout.write(text)
     else:
-        write_whole(options.output, text)
-        say(f"wrote {options.output}", file=sys.stdout)
+        write_whole(path, text)
+        say(f"wrote {path}", file=sys.stdout)
     return OK
 
 

@@ -13,6 +13,7 @@ from inertid_ros.cli.command import (
     ESTIMATE,
     GRAVITY,
     JSON,
+    PRINTED,
     REMAP,
     ROBOT,
     SAFETY,
@@ -99,7 +100,7 @@ COMMANDS = (
             option("robot", nargs="?", default="", metavar="ROBOT", help="such as ur10e"),
             option("--sensor", default="", metavar="NAME", help="sensor mounted on it, such as ati"),
             option("--list", action="store_true", help="list all names"),
-            file_option("-o", "--output", help="file to write (default: print it)"),
+            PRINTED,
         ),
     ),
     Command(
@@ -140,6 +141,14 @@ COMMANDS = (
         "change; every link is physically consistent, and the file is checked to predict the torques of the estimate. "
         "What URDF has no element for (rotor inertia, offsets) is printed.",
         (ESTIMATE, urdf("as in the replay"), output("FILE", "file to write")),
+    ),
+    Command(
+        "csv",
+        "export.write_table",
+        "write an estimate as a table",
+        "Write the parameters of an estimate as comma-separated values, in SI units: value, standard deviation, 95 % "
+        "interval, repeatability and state of each.",
+        (ESTIMATE, PRINTED),
     ),
     Command(
         "plot",

@@ -16,6 +16,7 @@ WRONG: dict[str, list[str]] = {
     "replay": ["nowhere", "-o", "out"],
     "validate": ["nowhere.json", "bag"],
     "export-urdf": ["nowhere.json", "-o", "out.urdf"],
+    "csv": ["nowhere.json"],
     "plot": ["nowhere.json", "--png", "out.png"],
     "excite": ["nowhere.urdf", "--target", "load", "-o", "out"],
     "identifiability": ["nowhere.urdf"],
