@@ -320,6 +320,12 @@ COMMANDS = (
             option("--loop", action="store_true", help="start again at the end, until Ctrl-C"),
         ),
     ),
+    Command(
+        "completion",
+        "completion.print_completion",
+        "print a script that completes commands and options in a shell",
+        "Print a script for bash and zsh that completes commands and options: source <(inertid completion)",
+    ),
 )
 """Every command with its options, in the order of --help."""
 
