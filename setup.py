@@ -83,7 +83,8 @@ setup(
     extras_require={
         "docs": ["mkdocs"],
         "jazzy": JAZZY,
-        "test": ["mypy", "pytest", "pytest-xdist", "ruff", "setuptools", "types-PyYAML"],
+        "test": ["mypy", "pytest", "pytest-xdist", "ruff", "setuptools", "types-PyYAML", "xacro"],
+        "xacro": ["xacro"],
     },
     entry_points={
         "console_scripts": [

@@ -34,7 +34,7 @@ LAYERS = {
 LIBRARIES = {
     "core": {"numba", "numpy", "scipy", "pinocchio"},
     "text": {"numpy"},
-    "files": {"ament_index_python", "numpy", "pinocchio", "rosbags", "yaml"},
+    "files": {"ament_index_python", "numpy", "pinocchio", "rosbags", "xacro", "yaml"},
     "messages": {"numpy"},
     "bags": {"numpy", "rosbags", "yaml"} | {"backports", "compression", "lz4"},  # with which rosbags unpacks
     "motions": {"numpy", "scipy", "pinocchio", "rosbags", "yaml"},
