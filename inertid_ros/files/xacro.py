@@ -11,6 +11,8 @@ from inertid_ros.core.errors import FileAccessError, RobotDescriptionError
 _XACRO = re.compile(r"(?P<file>.*\.xacro)(?P<arguments>(\s+\w+:=\S*)*)\s*", re.DOTALL)
 _INSTALL = "install it (pip install xacro, or apt install ros-$ROS_DISTRO-xacro), or expand the file yourself"
 
+_WRONG = (ExpatError, LookupError, OSError, ArithmeticError, NameError, TypeError, ValueError)
+
 
 def read_source(path: Path) -> bytes:
     """The URDF that a path names: the bytes of that file, or what a xacro file and its arguments expand to.
@@ -34,12 +36,12 @@ def _expand(path: Path, arguments: dict[str, str]) -> str:
         raise FileAccessError(f"robot description '{path}' needs the package xacro: {_INSTALL}") from None
     try:
         return str(xacro.process_file(str(path), mappings=arguments).toxml())
-    except LookupError as error:  # of packages, above all
-        reason = f"{error}; source the workspace of the packages that it includes"
-    except OSError as error:
-        reason = f"{error}; with ROS from wheels there is no package index unless AMENT_PREFIX_PATH names one"
-    except ExpatError as error:
-        reason = f"not well-formed XML: {error}"
-    except (xacro.XacroException, ArithmeticError, NameError, TypeError, ValueError) as error:
-        reason = f"{error}; give its arguments behind the path: {path.name} NAME:=VALUE"
-    raise RobotDescriptionError(f"xacro file '{path}' cannot be expanded: {' '.join(reason.split())}")
+    except (xacro.XacroException, *_WRONG) as error:
+        cause = getattr(error, "exc", None) or error  # xacro wraps most of what goes wrong
+        advice = "give its arguments behind the path: NAME:=VALUE"
+        if isinstance(cause, (LookupError, OSError)):
+            advice = "source the workspace of the packages that it includes (AMENT_PREFIX_PATH)"
+        elif isinstance(cause, ExpatError):
+            advice = "correct its XML"
+        reason = " ".join(str(cause).split())
+        raise RobotDescriptionError(f"xacro file '{path}' cannot be expanded: {reason}; {advice}") from None

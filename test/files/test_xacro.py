@@ -58,11 +58,14 @@ def test_commands_take_it(arm: Path, capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<xacro:include filename='$(find no_such_package)/a.xacro'/>", "AMENT_PREFIX_PATH|source the workspace"),
-        ("<link name='$(arg model)'/>", r"model.*give its arguments behind the path: bad\.xacro NAME:=VALUE"),
+        (
+            "<xacro:include filename='$(find no_such_package)/a.xacro'/>",
+            r"source the workspace of the packages that it includes \(AMENT_PREFIX_PATH\)",
+        ),
+        ("<link name='$(arg model)'/>", "model.*give its arguments behind the path: NAME:=VALUE"),
         ("<link name='${1 / 0}'/>", "division by zero"),
         ("<link name='${nothing}'/>", "nothing"),
-        ("<link", "not well-formed"),
+        ("<link", "not well-formed.*; correct its XML"),
     ],
 )
 def test_what_cannot_be_expanded_is_named(text: str, message: str, tmp_path: Path) -> None:
