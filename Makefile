@@ -2,6 +2,7 @@
 # make test    everything that has to pass: lint, types, tests
 # make test-all    the same with the long tests too: statistics of many runs, designs of motions, whole demos
 # make lint    lint and types only
+# make docs    the documentation as a site, in build/site
 # make clean   remove the environment and all caches
 #
 # The first call creates .venv (see tools/environment). PYTHON=python3.12 chooses the interpreter, 3.10 to 3.13.
@@ -11,7 +12,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: demo test test-all lint clean environment
+.PHONY: demo test test-all lint docs clean environment
 
 demo: environment
 	@.venv/bin/inertid demo
@@ -27,6 +28,11 @@ lint: environment
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+docs: environment
+	@.venv/bin/pip install -qq --disable-pip-version-check --constraint constraints.txt mkdocs
+	.venv/bin/mkdocs build --quiet
+	@echo "Open build/site/index.html, or run .venv/bin/mkdocs serve."
 
 environment:
 	@PYTHON="$(PYTHON)" tools/environment

@@ -58,6 +58,19 @@ share = f"share/{about['name']}"
 
 setup(
     **about,
+    long_description=Path("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    keywords=["ROS 2", "robotics", "system identification", "inertial parameters", "force/torque sensor", "payload"],
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Intended Audience :: Developers",
+        "Intended Audience :: Science/Research",
+        "License :: OSI Approved :: MIT License",
+        "Operating System :: POSIX :: Linux",
+        *(f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 14)),
+        "Topic :: Scientific/Engineering",
+        "Typing :: Typed",
+    ],
     python_requires=">=3.10",
     packages=find_packages(include=["inertid_ros", "inertid_ros.*"]),
     package_data={"inertid_ros": ["py.typed"]},
@@ -67,7 +80,12 @@ setup(
         *find_data_files(share),
     ],
     install_requires=["matplotlib", "numba", "numpy", "pin", "plotly", "PyYAML", "rich", "rosbags", "scipy"],
-    extras_require={"jazzy": JAZZY, "test": ["mypy", "pytest", "pytest-xdist", "ruff", "setuptools", "types-PyYAML"]},
+    extras_require={
+        "docs": ["mkdocs"],
+        "jazzy": JAZZY,
+        "test": ["mypy", "pytest", "pytest-xdist", "ruff", "setuptools", "types-PyYAML", "xacro"],
+        "xacro": ["xacro"],
+    },
     entry_points={
         "console_scripts": [
             "inertid = inertid_ros.cli.main:main",

@@ -64,6 +64,8 @@ def make_actions(context: LaunchContext) -> list[Action]:
     given = read_arguments(context, ARGUMENTS)
     share = Path(get_package_share_directory("inertid_ros"))
     rate = read_number(given, "rate", float)
+    # An included launch file sees all arguments of this one, and its `robot` is another.
+    arguments = {"robot": "", "params_file": str(share / "config" / f"{given['robot']}.yaml")}
     actions: list[Action] = [
         Node(
             package="inertid_ros",
@@ -83,7 +85,7 @@ def make_actions(context: LaunchContext) -> list[Action]:
         ),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(share / "launch" / "load.launch.py")),
-            launch_arguments={"params_file": str(share / "config" / f"{given['robot']}.yaml")}.items(),
+            launch_arguments=arguments.items(),
         ),
     ]
     return actions + make_viewers(share, given["robot"], wanted=given["rviz"] == "true")

@@ -28,7 +28,9 @@ ARGUMENTS = declare_arguments(
         description="Identify the load on a wrist sensor as well.",
     ),
     DeclareLaunchArgument(
-        "base_wrench_topic", default_value="base_wrench", description="Topic of the wrench under the base, if used."
+        "base_wrench_topic",
+        default_value="",
+        description="Topic of the wrench under the base, if used. Empty: base_wrench.",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""The estimator beside a driver: ros2 launch inertid_ros load.launch.py params_file:=my_arm.yaml."""
+"""The estimator beside a driver: ros2 launch inertid_ros load.launch.py robot:=ur, or params_file:=my_arm.yaml."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ ARGUMENTS = declare_arguments(
         description="Frame of the URDF the wrench is in. Empty: as in params_file, else the wrench's frame_id.",
     ),
     DeclareLaunchArgument(
+        "arm_file",
+        default_value="",
+        description="Estimate of the links, for a load without a wrist sensor. Empty: as in params_file.",
+    ),
+    DeclareLaunchArgument(
         "tool_file",
         default_value="",
         description="Tool to subtract, as written by ~/capture_tool. Empty: as in params_file.",
@@ -25,7 +30,7 @@ ARGUMENTS = declare_arguments(
 def make_node(context: LaunchContext) -> list[Node]:
     """Start the estimator; an argument that was left empty overrides nothing."""
     given = read_arguments(context, ARGUMENTS)
-    return [make_estimator(given, {"sensor_frame": "load.sensor_frame", "tool_file": "load.tool_file"})]
+    return [make_estimator(given, {name: f"load.{name}" for name in ("sensor_frame", "arm_file", "tool_file")})]
 
 
 def generate_launch_description() -> LaunchDescription:

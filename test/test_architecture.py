@@ -26,6 +26,7 @@ LAYERS = {
     "sim": {"core", "files", "motions", "sim"},
     "replay": {"bags", "core", "files", "messages", "replay", "report", "text"},
     "report": {"", "core", "files", "replay", "report", "text"},
+    "api": {"bags", "core", "files", "replay"},
     "ros": {"core", "files", "messages", "motions", "ros", "sim", "text"},
     "cli": {"", "bags", "cli", "core", "files", "motions", "replay", "report", "ros", "sim", "text"},
 }
@@ -33,13 +34,14 @@ LAYERS = {
 LIBRARIES = {
     "core": {"numba", "numpy", "scipy", "pinocchio"},
     "text": {"numpy"},
-    "files": {"ament_index_python", "numpy", "pinocchio", "rosbags", "yaml"},
+    "files": {"ament_index_python", "numpy", "pinocchio", "rosbags", "xacro", "yaml"},
     "messages": {"numpy"},
     "bags": {"numpy", "rosbags", "yaml"} | {"backports", "compression", "lz4"},  # with which rosbags unpacks
     "motions": {"numpy", "scipy", "pinocchio", "rosbags", "yaml"},
     "sim": {"numpy", "scipy", "pinocchio", "yaml"},
     "replay": {"numpy", "scipy", "pinocchio", "rosbags"},
     "report": {"numpy", "matplotlib"},
+    "api": set(),
 }
 # The parts that may take the clock and other processes: to show how long it still takes, and to work in parallel.
 MAY_WAIT = {"bags", "files", "replay", "report"}

@@ -16,6 +16,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import yaml
+from support.bags import puma_messages, write_bag
 
 import inertid_ros
 
@@ -28,6 +30,8 @@ ROSDEP_KEYS = {
     name: f"python3-{name}" for name in ("matplotlib", "numba", "numpy", "plotly", "pytest", "rich", "scipy", "yaml")
 }
 PIP_NAMES = {"pinocchio": "pin", "rosbags": "rosbags", "yaml": "PyYAML"}
+# What only some use, an extra of its own name for pip.
+OPTIONAL = {"xacro"}
 # What rosdep has no key for: package.xml says so in a comment, and pip installs it.
 WITHOUT_KEY = {"rosbags"}
 # Comes with rosbags, which unpacks with them too.
@@ -92,7 +96,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for directory in ("inertid_ros", "resource", *DATA_DIRECTORIES):
         if (ROOT / directory).is_dir():
             shutil.copytree(ROOT / directory, target / directory, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("setup.py", "setup.cfg", "package.xml", "pyproject.toml", "LICENSE"):
+    for name in ("setup.py", "setup.cfg", "package.xml", "pyproject.toml", "LICENSE", "README.md"):
         shutil.copy(ROOT / name, target)
     return target
 
@@ -121,6 +125,27 @@ def test_versions_agree(metadata: Path) -> None:
     version = read_package_xml().findtext("version")
     assert version == inertid_ros.__version__
     assert f"\nVersion: {version}\n" in (metadata / "PKG-INFO").read_text(encoding="utf-8")
+
+
+def test_the_citation_is_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (citation["title"], citation["version"]) == ("inertid_ros", inertid_ros.__version__)
+    assert citation["license"] == read_package_xml().findtext("license")
+
+
+def test_the_metadata_is_complete(metadata: Path) -> None:
+    text = (metadata / "PKG-INFO").read_text(encoding="utf-8")
+    for entry in ("Summary: Online", "Maintainer:", "Maintainer-email:", "Keywords:", "Requires-Python: >=3.10"):
+        assert f"\n{entry}" in text
+    assert "\nClassifier: Programming Language :: Python :: 3.13\n" in text
+    assert "\n# inertid_ros\n" in text
+
+
+def test_every_workflow_and_template_is_yaml_and_tests_all_versions() -> None:
+    for path in [*(ROOT / ".github").rglob("*.yml"), ROOT / ".pre-commit-config.yaml"]:
+        assert yaml.safe_load(path.read_text(encoding="utf-8")), path
+    tests = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
+    assert tests["jobs"]["wheels"]["strategy"]["matrix"]["python"] == ["3.10", "3.11", "3.12", "3.13"]
 
 
 def test_package_xml_is_what_ament_expects() -> None:
@@ -152,7 +177,8 @@ def test_started_programs_are_named_in_a_launch_file() -> None:
 
 
 def test_pip_requirements_are_exactly_what_is_used(requirements: dict[str, set[str]]) -> None:
-    used = third_party_imports("inertid_ros", without=LAUNCHING) | NOT_IMPORTED
+    used = third_party_imports("inertid_ros", without=LAUNCHING) - OPTIONAL | NOT_IMPORTED
+    assert all(requirements[name] == {name} for name in OPTIONAL)
     from_ros = used - set(ROSDEP_KEYS) - set(PIP_NAMES)
     assert requirements[""] == {normalise(PIP_NAMES.get(name, name)) for name in used - from_ros}
     assert requirements["jazzy"] - {MIDDLEWARE} == {normalise(f"ros-jazzy-{name}") for name in from_ros}
@@ -208,3 +234,30 @@ def test_ci_runs_what_developers_run() -> None:
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
     assert script.read_text(encoding="utf-8").rstrip().endswith("make test")
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not HAS_WHEEL, reason="this setuptools needs the package wheel")
+def test_the_wheel_works_outside_the_tree(source: Path, tmp_path: Path) -> None:
+    """Unpacked where pip puts it, and used from elsewhere: code, shipped files, kernels and a whole replay."""
+    run_setup(source, "bdist_wheel", "--bdist-dir", str(tmp_path / "work"), "--dist-dir", str(tmp_path))
+    (wheel,) = tmp_path.glob("*.whl")
+    prefix, outside = tmp_path / "prefix", tmp_path / "outside"
+    install = ["-m", "pip", "install", "-q", "--no-deps", "--no-index", "--ignore-installed", "--prefix"]
+    subprocess.run([sys.executable, *install, prefix, wheel], check=True)
+    (code,) = prefix.glob("lib/*/site-packages")
+    outside.mkdir()
+    write_bag(outside / "my_bag", puma_messages(4.0))
+    environment = {**os.environ, "PYTHONPATH": str(code), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(*arguments: str) -> str:
+        command = [sys.executable, *arguments]
+        done = subprocess.run(command, cwd=outside, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert str(code) in run("-c", "import inertid_ros; print(inertid_ros.__file__)")
+    inertid = ("-m", "inertid_ros.cli.main")
+    assert "ur10e" in run(*inertid, "config", "--list")
+    assert run(*inertid, "replay", "my_bag", "-o", "result").rstrip().endswith("written to result")
+    assert run(*inertid, "csv", "result").count("\n") == 11

@@ -104,7 +104,7 @@ def params(default: str = "all defaults") -> Option:
 
 def urdf(default: str = "robot_description in the bag") -> Option:
     """The robot description of a command that can find it elsewhere."""
-    return file_option("--urdf", help=f"robot description (default: {default})")
+    return file_option("--urdf", help=f"robot description, URDF or xacro (default: {default})")
 
 
 def output(metavar: str, about: str) -> Option:
@@ -117,11 +117,12 @@ SOURCES = ("effort", "base_wrench", "both")
 
 BAG = file_option("bag", metavar="BAG", help="rosbag2 folder, or .mcap or .db3 file")
 BAGS = Option(("bags",), {**BAG.keywords, "nargs": "+"})
-ROBOT = file_option("urdf", metavar="URDF", help="the robot description")
+ROBOT = file_option("urdf", metavar="URDF", help="the robot description, or a xacro file: 'arm.xacro NAME:=VALUE'")
 """Of a command that works on nothing else."""
 ESTIMATE = file_option(
     "estimate", metavar="ESTIMATE", help="estimate.json, the directory it is in, or the YAML file of ~/save"
 )
+PRINTED = file_option("-o", "--output", help="file to write (default: print it)")
 JSON = option("--json", action="store_true", help="print JSON instead of tables")
 GRAVITY = option(
     "--gravity",

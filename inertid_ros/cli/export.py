@@ -1,4 +1,4 @@
-"""What is known, in another form: an estimate as a URDF or a picture, and all parameters as a file or a page."""
+"""What is known, in another form: an estimate as a URDF or a picture, and parameters as a file or a page."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 
 from inertid_ros.bags.bag import Bag
 from inertid_ros.cli.command import OK, say
-from inertid_ros.core.errors import RobotDescriptionError
+from inertid_ros.core.errors import RobotDescriptionError, SettingError
 from inertid_ros.core.settings.settings import iterate_settings
+from inertid_ros.files.document import write_whole
 from inertid_ros.files.estimate import SavedEstimate, read_estimate
 from inertid_ros.files.provenance import hash_urdf
 from inertid_ros.files.urdf import UrdfFile
@@ -53,6 +54,38 @@ def print_parameters(options: argparse.Namespace) -> int:
         sys.stdout.write(driver_page(iterate_settings(ScenarioSettings)))
     else:
         sys.stdout.write(parameter_table() if options.markdown else template_yaml())
+    return OK
+
+
+def write_configuration(options: argparse.Namespace) -> int:
+    """Write a parameter file for a robot, a sensor or both, or list what there is."""
+    from inertid_ros.files.profile_pages import format_parameter_file
+    from inertid_ros.files.profiles import find_profiles, iterate_profiles
+
+    if options.list:
+        for profile in (*iterate_profiles("robot"), *iterate_profiles("sensor")):
+            print(f"{profile.kind:7}{profile.title}: {', '.join(profile.names)}")
+        return OK
+    profiles = find_profiles(options.robot, options.sensor)
+    if not profiles:
+        raise SettingError("robot", "", "a name of `inertid config --list`, here or after --sensor")
+    return _write(format_parameter_file(profiles), options.output)
+
+
+def write_table(options: argparse.Namespace) -> int:
+    """Write an estimate as comma-separated values."""
+    from inertid_ros.files.table import format_csv
+
+    return _write(format_csv(read_estimate(options.estimate)), options.output)
+
+
+def _write(text: str, path: Path | None) -> int:
+    """Write a text to a file, or print it."""
+    if path is None:
+        sys.stdout.write(text)
+    else:
+        write_whole(path, text)
+        say(f"wrote {path}", file=sys.stdout)
     return OK
 
 

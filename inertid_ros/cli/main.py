@@ -13,6 +13,7 @@ from inertid_ros.cli.command import (
     ESTIMATE,
     GRAVITY,
     JSON,
+    PRINTED,
     REMAP,
     ROBOT,
     SAFETY,
@@ -91,6 +92,18 @@ COMMANDS = (
         ),
     ),
     Command(
+        "config",
+        "export.write_configuration",
+        "write a parameter file for a robot or sensor of a known vendor",
+        "Write a commented parameter file that suits the ROS 2 driver of a robot, of a wrist sensor, or of both.",
+        (
+            option("robot", nargs="?", default="", metavar="ROBOT", help="such as ur10e"),
+            option("--sensor", default="", metavar="NAME", help="sensor mounted on it, such as ati"),
+            option("--list", action="store_true", help="list all names"),
+            PRINTED,
+        ),
+    ),
+    Command(
         "replay",
         "replay.replay",
         "identify from recordings",
@@ -128,6 +141,14 @@ COMMANDS = (
         "change; every link is physically consistent, and the file is checked to predict the torques of the estimate. "
         "What URDF has no element for (rotor inertia, offsets) is printed.",
         (ESTIMATE, urdf("as in the replay"), output("FILE", "file to write")),
+    ),
+    Command(
+        "csv",
+        "export.write_table",
+        "write an estimate as a table",
+        "Write the parameters of an estimate as comma-separated values, in SI units: value, standard deviation, 95 % "
+        "interval, repeatability and state of each.",
+        (ESTIMATE, PRINTED),
     ),
     Command(
         "plot",
@@ -298,6 +319,12 @@ COMMANDS = (
             option("--rate", type=float, default=1.0, metavar="R", help="times real time (default 1)"),
             option("--loop", action="store_true", help="start again at the end, until Ctrl-C"),
         ),
+    ),
+    Command(
+        "completion",
+        "completion.print_completion",
+        "print a script that completes commands and options in a shell",
+        "Print a script for bash and zsh that completes commands and options: source <(inertid completion)",
     ),
 )
 """Every command with its options, in the order of --help."""

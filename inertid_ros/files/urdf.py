@@ -12,6 +12,7 @@ from xml.parsers import expat
 from inertid_ros.core.errors import FileAccessError, RobotDescriptionError
 from inertid_ros.core.robot.robot import parse_urdf
 from inertid_ros.files.document import write_whole
+from inertid_ros.files.xacro import read_source
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
@@ -39,12 +40,12 @@ class UrdfFile:
 
     @classmethod
     def read(cls, path: Path, named_by: str = "the path") -> UrdfFile:
-        """Read a URDF; messages of errors name the option or parameter that named it.
+        """Read a URDF, or a xacro file with its arguments; messages of errors say which option or parameter named it.
 
         FileAccessError if it cannot be read, RobotDescriptionError if it is not a URDF.
         """
         try:
-            content = path.expanduser().read_bytes()
+            content = read_source(path)
         except OSError as error:
             reason = f"{error.strerror}; check {named_by}"
             raise FileAccessError(f"robot description '{path}' cannot be read: {reason}") from None

@@ -13,6 +13,7 @@ from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
+from inertid_ros.files.profiles import find_profiles
 from launch import LaunchContext
 
 _TOPIC = "_topic"
@@ -21,6 +22,14 @@ _TOPIC = "_topic"
 def declare_arguments(*own: DeclareLaunchArgument) -> list[DeclareLaunchArgument]:
     """Return the arguments of a launch file: those of every estimator, with its own in between."""
     return [
+        DeclareLaunchArgument(
+            "robot",
+            default_value="",
+            description="Whose driver runs, by a name of `inertid config --list`, such as ur.",
+        ),
+        DeclareLaunchArgument(
+            "sensor", default_value="", description="Which wrist sensor is mounted on it, likewise, such as ati."
+        ),
         DeclareLaunchArgument(
             "params_file", default_value="", description="YAML file with the node's parameters. Empty: defaults."
         ),
@@ -34,13 +43,19 @@ def declare_arguments(*own: DeclareLaunchArgument) -> list[DeclareLaunchArgument
             "namespace", default_value="", description="Namespace of the node and its relative topics."
         ),
         DeclareLaunchArgument(
-            "joint_states_topic", default_value="joint_states", description="Topic of the joint states."
+            "joint_states_topic",
+            default_value="",
+            description="Topic of the joint states. Empty: that of robot and sensor, else joint_states.",
         ),
         DeclareLaunchArgument(
-            "wrench_topic", default_value="wrench", description="Topic of the wrist sensor's wrench, if used."
+            "wrench_topic",
+            default_value="",
+            description="Topic of the wrist sensor's wrench, if used. Empty: that of robot and sensor, else wrench.",
         ),
         DeclareLaunchArgument(
-            "robot_description_topic", default_value="robot_description", description="Topic of the robot description."
+            "robot_description_topic",
+            default_value="",
+            description="Topic of the robot description. Empty: that of robot and sensor, else robot_description.",
         ),
         DeclareLaunchArgument(
             "autostart",
@@ -72,13 +87,17 @@ def make_estimator(given: Mapping[str, str], parameters: Mapping[str, str], **fi
     """Make the estimator's node.
 
     Args:
-        given: values of all arguments; an argument X_topic remaps topic X.
+        given: values of all arguments; an argument X_topic remaps topic X, unless it is empty.
         parameters: by argument the parameter that it sets; an empty argument sets nothing.
         fixed: further parameters.
 
     Raises:
+        SettingError: if robot or sensor are not known.
         FileNotFoundError: if params_file is not a file; launch itself would start the node with defaults instead.
     """
+    profiles = find_profiles(given["robot"], given["sensor"])
+    topics = {name: topic for profile in profiles for name, topic in profile.topics.items()}
+    topics |= {name.removesuffix(_TOPIC): topic for name, topic in given.items() if name.endswith(_TOPIC) and topic}
     if given["params_file"] and not Path(given["params_file"]).is_file():
         raise FileNotFoundError(f"params_file '{given['params_file']}' is not a file")
     overrides = {
@@ -93,8 +112,12 @@ def make_estimator(given: Mapping[str, str], parameters: Mapping[str, str], **fi
         executable="estimator",
         name="inertid",
         namespace=given["namespace"],
-        parameters=[*([given["params_file"]] if given["params_file"] else []), overrides],
-        remappings=[(name.removesuffix(_TOPIC), topic) for name, topic in given.items() if name.endswith(_TOPIC)],
+        parameters=[
+            *(dict(profile.parameters) for profile in profiles),
+            *([given["params_file"]] if given["params_file"] else []),
+            overrides,
+        ],
+        remappings=list(topics.items()),
         ros_arguments=["--log-level", f"{logger}:={given['log_level']}"],
         output="screen",
     )

@@ -12,9 +12,11 @@ from inertid_ros.cli.main import COMMANDS, main
 from inertid_ros.core.errors import FileAccessError
 
 WRONG: dict[str, list[str]] = {
+    "config": ["nowhere"],
     "replay": ["nowhere", "-o", "out"],
     "validate": ["nowhere.json", "bag"],
     "export-urdf": ["nowhere.json", "-o", "out.urdf"],
+    "csv": ["nowhere.json"],
     "plot": ["nowhere.json", "--png", "out.png"],
     "excite": ["nowhere.urdf", "--target", "load", "-o", "out"],
     "identifiability": ["nowhere.urdf"],
@@ -36,7 +38,7 @@ def test_every_command_is_looked_at() -> None:
     (commands,) = [
         action for action in make_parser(COMMANDS)._actions if isinstance(action, argparse._SubParsersAction)
     ]
-    assert set(WRONG) == set(commands.choices) - {"node", "driver", "demo", "params"}
+    assert set(WRONG) == set(commands.choices) - {"node", "driver", "demo", "params", "completion"}
 
 
 @pytest.mark.parametrize("command", WRONG)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from inertid_ros.core.errors import SettingError
 from inertid_ros.core.settings.rules import check_links_settings
 from inertid_ros.files.parameters import read_settings
 
@@ -39,13 +40,14 @@ def test_the_launch_files_are_there() -> None:
 def test_load_and_links_have_the_documented_arguments_and_declare_none_twice() -> None:
     common = [name for name, _ in declared_arguments(COMMON)]
     assert common == [
-        "params_file", "urdf", "namespace", "joint_states_topic", "wrench_topic", "robot_description_topic",
-        "autostart", "use_sim_time", "log_level",
+        "robot", "sensor", "params_file", "urdf", "namespace", "joint_states_topic", "wrench_topic",
+        "robot_description_topic", "autostart", "use_sim_time", "log_level",
     ]  # fmt: skip
     own = {file.name: [name for name, _ in declared_arguments(file)] for file in FILES}
-    assert own["load.launch.py"] == ["sensor_frame", "tool_file"]
+    assert own["load.launch.py"] == ["sensor_frame", "arm_file", "tool_file"]
     assert own["links.launch.py"] == ["source", "effort_unit", "load", "base_wrench_topic"]
-    assert not set(common) & {name for names in own.values() for name in names}
+    # The demonstration's own robots are others; see its test.
+    assert set(common) & {name for names in own.values() for name in names} == {"robot"}
 
 
 @pytest.mark.parametrize("file", [*FILES, COMMON], ids=lambda file: file.name)
@@ -127,6 +129,35 @@ def test_an_empty_argument_overrides_nothing_and_a_given_one_does(tmp_path: Path
     assert overrides == {"autostart": True, "use_sim_time": True, "load.sensor_frame": "tool0"}
 
 
+def list_remappings(node: Any, context: Any) -> dict[str, str]:
+    """What a node's topics are remapped to."""
+
+    def read(parts: Any) -> str:
+        return "".join(part.perform(context) for part in parts)
+
+    return {read(name): read(topic) for name, topic in node._Node__remappings or ()}
+
+
+@needs_launch
+def test_a_robot_and_a_sensor_by_name_are_enough_and_what_is_given_takes_precedence() -> None:
+    from launch_ros.utilities import evaluate_parameters
+
+    module = load_launch_file("load.launch.py")
+    context = make_context(module, robot="franka")
+    (node,) = module.make_node(context)
+    robot, _ = evaluate_parameters(context, node._Node__parameters)
+    assert robot["load.source"] == "effort"
+    assert list_remappings(node, context) == {"joint_states": "/franka/joint_states"}
+    context = make_context(module, robot="franka", sensor="ft300", sensor_frame="ft", wrench_topic="/ft")
+    (node,) = module.make_node(context)
+    _, sensor, overrides = evaluate_parameters(context, node._Node__parameters)
+    assert sensor["load.source"] == "wrench"
+    assert overrides["load.sensor_frame"] == "ft"
+    assert list_remappings(node, context) == {"joint_states": "/franka/joint_states", "wrench": "/ft"}
+    with pytest.raises(SettingError, match="expected one of franka"):
+        module.make_node(make_context(module, robot="ur99"))
+
+
 @needs_launch
 def test_the_launch_of_the_links_asks_for_links_only() -> None:
     from launch_ros.utilities import evaluate_parameters
@@ -156,6 +187,15 @@ def test_the_demonstration_says_what_is_not_installed(monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "is_installed", bool)
     assert [type(action).__name__ for action in module.make_viewers(ROOT, "puma560", wanted=True)] == ["Node", "Node"]
     assert [type(action).__name__ for action in module.make_viewers(ROOT, "puma560", wanted=False)] == ["Node"]
+
+
+@needs_launch
+def test_the_demonstration_s_robot_is_no_vendor_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = load_launch_file("demo.launch.py")
+    monkeypatch.setattr(module, "get_package_share_directory", lambda _: str(ROOT))
+    monkeypatch.setattr(module, "is_installed", lambda _: False)
+    _, estimator, _ = module.make_actions(make_context(module))
+    assert dict(estimator.launch_arguments) == {"robot": "", "params_file": str(ROOT / "config" / "puma560.yaml")}
 
 
 @needs_launch

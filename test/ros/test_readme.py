@@ -71,7 +71,7 @@ def test_parameters_have_the_defaults_they_are_said_to_have() -> None:
 def test_commands_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    targets = set(re.findall(r"\bmake ((?:demo|lint|test)[\w-]*)", README + contributing))
+    targets = set(re.findall(r"\bmake ((?:demo|docs|lint|test)[\w-]*)", README + contributing))
     assert {"demo", "test", "test-all"} <= targets
     for target in targets:
         assert f"\n{target}:" in makefile
@@ -87,7 +87,7 @@ PAGES = (
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
-    *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")),
+    *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md")),
 )
 
 

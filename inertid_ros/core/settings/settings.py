@@ -323,7 +323,11 @@ class Settings:
     estimators: list[str] = setting(
         ["load"], "What is identified: the load on a wrist sensor, the links of the arm.", choices=("load", "links")
     )
-    urdf: str = setting("", "Path of the URDF. Empty: the topic robot_description.")
+    urdf: str = setting(
+        "",
+        "Path of the URDF, or of a xacro file with its arguments (arm.xacro NAME:=VALUE ...). Empty: the topic "
+        "robot_description.",
+    )
     gravity: list[float] = setting(
         [0.0, 0.0, -9.80665], "Gravity in the root frame of the URDF.", "m/s^2", length=3, is_direction=True
     )

@@ -1,0 +1,47 @@
+"""Xacro files wherever a URDF is read, where the package `xacro` is installed: FILE.xacro NAME:=VALUE ..."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.parsers.expat import ExpatError
+
+from inertid_ros.core.errors import FileAccessError, RobotDescriptionError
+
+_XACRO = re.compile(r"(?P<file>.*\.xacro)(?P<arguments>(\s+\w+:=\S*)*)\s*", re.DOTALL)
+_INSTALL = "install it (pip install xacro, or apt install ros-$ROS_DISTRO-xacro), or expand the file yourself"
+
+_WRONG = (ExpatError, LookupError, OSError, ArithmeticError, NameError, TypeError, ValueError)
+
+
+def read_source(path: Path) -> bytes:
+    """The URDF that a path names: the bytes of that file, or what a xacro file and its arguments expand to.
+
+    OSError if it cannot be read, FileAccessError without the package, RobotDescriptionError if it cannot be expanded.
+    """
+    match = _XACRO.fullmatch(str(path))
+    if match is None:
+        return path.expanduser().read_bytes()
+    file = Path(match["file"]).expanduser()
+    with file.open("rb"):
+        pass  # so that errors of access are those of every file
+    arguments = dict(argument.split(":=", 1) for argument in match["arguments"].split())
+    return _expand(file, arguments).encode()
+
+
+def _expand(path: Path, arguments: dict[str, str]) -> str:
+    try:
+        import xacro
+    except ImportError:
+        raise FileAccessError(f"robot description '{path}' needs the package xacro: {_INSTALL}") from None
+    try:
+        return str(xacro.process_file(str(path), mappings=arguments).toxml())
+    except (xacro.XacroException, *_WRONG) as error:
+        cause = getattr(error, "exc", None) or error  # xacro wraps most of what goes wrong
+        advice = "give its arguments behind the path: NAME:=VALUE"
+        if isinstance(cause, (LookupError, OSError)):
+            advice = "source the workspace of the packages that it includes (AMENT_PREFIX_PATH)"
+        elif isinstance(cause, ExpatError):
+            advice = "correct its XML"
+        reason = " ".join(str(cause).split())
+        raise RobotDescriptionError(f"xacro file '{path}' cannot be expanded: {reason}; {advice}") from None
