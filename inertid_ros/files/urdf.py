@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
-from inertid_ros.core.errors import FileAccessError, RobotDescriptionError
+from inertid_ros.core.errors import RobotDescriptionError
 from inertid_ros.core.robot.robot import parse_urdf
-from inertid_ros.files.document import write_whole
+from inertid_ros.files.access import read_bounded, write_whole
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
@@ -43,11 +43,7 @@ class UrdfFile:
 
         FileAccessError if it cannot be read, RobotDescriptionError if it is not a URDF.
         """
-        try:
-            content = path.expanduser().read_bytes()
-        except OSError as error:
-            reason = f"{error.strerror}; check {named_by}"
-            raise FileAccessError(f"robot description '{path}' cannot be read: {reason}") from None
+        content = read_bounded(path, f"check {named_by}")
         mark, encoding = _find_encoding(content)
         try:
             text = content[len(mark) :].decode(encoding)

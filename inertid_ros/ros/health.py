@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from inertid_ros.core.diagnosis import HealthItem, Level
+from inertid_ros.core.errors import make_printable
 
 _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "no_description": (
@@ -82,7 +83,7 @@ class NodeHealth:
             count=count if known is None else known.count + count,
             first_stamp=now if known is None else known.first_stamp,
             last_stamp=now,
-            detail=detail,
+            detail=make_printable(detail),
             message=message,
             remedy=remedy or usual_remedy,
         )
@@ -91,7 +92,7 @@ class NodeHealth:
         """Say that something is wrong from now on until `end` is called."""
         if (source, code) in self._lasting:
             remedy = remedy or _CATALOGUE[code][2]
-            self._items[source, code] = replace(self._items[source, code], detail=detail, remedy=remedy)
+            self._items[source, code] = replace(self._items[source, code], detail=make_printable(detail), remedy=remedy)
         else:
             self._lasting.add((source, code))
             self._over.discard((source, code))

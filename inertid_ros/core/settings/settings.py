@@ -17,6 +17,9 @@ import numpy as np
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.settings.choices import BaseSign, EffortUnit, LoadSource, Method, Reliability, SignChoice, Source
 
+LONGEST = 4096
+"""Characters of a text, and items of a list, at most: paths cannot be longer on Linux, and peers may set parameters."""
+
 SettingType = Literal["bool", "int", "float", "str", "float_list", "str_list"]
 
 
@@ -60,7 +63,7 @@ class SettingInfo:
         An integer is taken where a float is expected, and any sequence for a list; nothing else is converted.
         """
         kind: Any = {"bool": bool, "int": int, "float": float, "str": str}.get(self.type, list)
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
             value = float(value)
         if kind is list and hasattr(value, "__iter__") and not isinstance(value, (str, bytes)):
             value = list(value)
@@ -69,8 +72,10 @@ class SettingInfo:
         if self.type == "float_list":
             try:
                 value = [float(item) for item in value]
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise SettingError(self.name, value, self.describe_range()) from None
+        if isinstance(value, (str, list)) and not _is_plain(value):
+            raise SettingError(self.name, value[:20], f"at most {LONGEST} printable characters or items")
         if not self._is_allowed(value):
             raise SettingError(self.name, value, self.describe_range())
         return self.choice(value) if self.choice is not None else value
@@ -86,6 +91,12 @@ class SettingInfo:
         if not np.isfinite(items).all() or not low <= value <= high:
             return False
         return self.length in (None, len(items)) and (not self.is_direction or any(items))
+
+
+def _is_plain(value: str | list[Any]) -> bool:
+    """Whether a text, or a list of texts or numbers, is not too long, and has no line breaks or control characters."""
+    texts = [value] if isinstance(value, str) else [item for item in value if isinstance(item, str)]
+    return len(value) <= LONGEST and all(len(text) <= LONGEST and text.isprintable() for text in texts)
 
 
 def setting(
