@@ -19,7 +19,7 @@ from inertid_ros.core.errors import FileAccessError
 
 LARGEST = 16 << 20
 """Bytes of a document or robot description at most: estimates of 30 joints with all covariances have 10 MB."""
-_SHOWN = 400
+_SHOWN = 200
 """Characters of a path in a message at most."""
 _REMEDY = "choose a directory that exists and is writable, or make room on the disk"
 
@@ -77,7 +77,7 @@ def make_directory(path: Path) -> None:
 
 def check_directory(path: Path) -> None:
     """Make sure that files can be created in a directory; FileAccessError if not."""
-    with _explaining(f"directory '{shorten(path)}' cannot be written to", _REMEDY):
+    with _explaining(f"directory '{shorten(path)}' cannot be written to", ""):
         _probe(expand(path))
 
 
@@ -88,11 +88,8 @@ def shorten(path: Path) -> str:
 
 
 def expand(path: Path) -> Path:
-    """The absolute path, with the user's home in the place of ~; OSError if there is no such user."""
-    try:
-        return path.expanduser().absolute()
-    except RuntimeError as error:
-        raise OSError(0, str(error)) from None
+    """The absolute path, with the user's home in the place of ~ where there is such a user."""
+    return Path(os.path.expanduser(path)).absolute()  # noqa: PTH111 - that of pathlib raises RuntimeError
 
 
 def _probe(directory: Path) -> None:

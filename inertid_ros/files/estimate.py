@@ -23,6 +23,7 @@ from inertid_ros.core.records import FloatArray, Name
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings, iterate_settings
+from inertid_ros.files.access import expand
 from inertid_ros.files.document import Section, read_mapping
 
 ROLES = ("joint_states", "wrench", "base_wrench", "robot_description")
@@ -145,7 +146,7 @@ def read_estimate(path: Path) -> SavedEstimate:
 
     FileAccessError if it cannot be read, FileFormatError if it is no such file; the message names the entry.
     """
-    content = read_mapping(path / "estimate.json" if os.path.isdir(path) else path)  # noqa: PTH112 - never raises
+    content = read_mapping(path / "estimate.json" if os.path.isdir(expand(path)) else path)  # noqa: PTH112 - never raises
     kind, version = content.content.get("format"), content.content.get("version")
     if kind not in (FORMAT, "inertid_ros replay"):
         raise FileFormatError(f"{content.where} is not an estimate: name a file that inertid replay or ~/save wrote")

@@ -7,8 +7,9 @@ generated from here, and offline tools read the same YAML through here. Dotted n
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from enum import EnumMeta
 from typing import Any, Literal, get_type_hints
 
@@ -352,6 +353,11 @@ class Settings:
         "received by every subscriber, best_effort costs less.",
     )
     save_directory: str = setting("", "Where ~/save and ~/capture_tool write. Empty: the current directory.")
+    allow_path_changes: bool = setting(
+        False,
+        "Whether others may change, while the node runs, the parameters that name files and directories, and with that "
+        "have it read and write others: anybody in the ROS graph can set parameters.",
+    )
     load: LoadSettings = field(default_factory=LoadSettings)
     links: LinksSettings = field(default_factory=LinksSettings)
 
@@ -362,10 +368,16 @@ class Settings:
         parts: dict[str, dict[str, Any]] = {"": {}, "load": {}, "links": {}}
         for name, value in values.items():
             if name not in known:
-                raise SettingError(name, value, "one of the parameters: " + ", ".join(known))
+                raise make_unknown_error(name, value, known)
             owner, _, own_name = name.rpartition(".")
             parts[owner][own_name] = known[name].check(value)
         return cls(**parts[""], load=LoadSettings(**parts["load"]), links=LinksSettings(**parts["links"]))
+
+
+def make_unknown_error(name: str, value: Any, known: Iterable[str]) -> SettingError:
+    """The error of a name that is no parameter, mostly a misspelt one: it suggests the nearest."""
+    near = get_close_matches(name, known, 1, 0.0)[0]
+    return SettingError(name, value, f"a parameter of this node, such as '{near}'; `inertid params` lists all")
 
 
 def iterate_settings(owner: type = Settings, prefix: str = "") -> Iterator[SettingInfo]:
