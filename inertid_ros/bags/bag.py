@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -17,14 +17,15 @@ from rosbags.typesys.store import Typestore
 
 from inertid_ros.bags.blocks import BagReader, Block, collect, read_blocks
 from inertid_ros.bags.salvage import (
+    check_database,
     is_short_database,
     iterate_sqlite_messages,
     list_sqlite_topics,
     repair_mcap,
-    unpack_file,
-    unpack_message,
 )
+from inertid_ros.bags.unpacking import check_unpacked, unpack_file, unpack_message
 from inertid_ros.core.errors import RecordingError, RobotDescriptionError, SettingError
+from inertid_ros.files.document import read_mapping
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
@@ -50,6 +51,7 @@ _SEARCHED = 1000
 """Messages that are searched at once for the first of a topic."""
 _SUFFIXES = (".mcap", ".db3")
 _PACKED = ".zstd"
+_METADATA = "metadata.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,9 @@ class Bag:
         """Open the bag; RecordingError if nothing at all can be read."""
         try:
             for path in self.list_files():
-                _check_length(path)
+                _check_file(path)
+            if (self.path / _METADATA).exists():
+                read_mapping(self.path / _METADATA)
             self._readers = [self._stack.enter_context(BagReader(self._unpack()))]
         except FileNotFoundError:
             self._stack.close()
@@ -242,9 +246,10 @@ class Bag:
         folder = self._make_folder()
         for index, path in enumerate(self.list_files()):
             source = path
-            if path.suffix == _PACKED:
+            if path.suffix == _PACKED and path.is_file():
                 source = folder / f"{index}_{path.stem}"
-                unpack_file(path, source)
+                with suppress(RecordingError):
+                    unpack_file(path, source)
             self._salvage_file(source, folder / f"{index}.mcap")
         if not self._readers and not self._damaged_databases:
             self._stack.close()
@@ -255,8 +260,10 @@ class Bag:
 
     def _salvage_file(self, path: Path, repaired: Path) -> None:
         try:
-            _check_length(path)
+            _check_file(path)
             self._readers.append(self._stack.enter_context(Reader(path)))
+        except _HostileError:
+            return
         except Exception:  # noqa: BLE001 - damaged files make the reader fail in any way
             try:
                 if path.suffix == ".mcap" and repair_mcap(path, repaired):
@@ -286,8 +293,25 @@ class Bag:
         return sum(info.count for name, info in self.topics.items() if name in names)
 
 
-def _check_length(path: Path) -> None:
-    """RecordingError if this is a database that is too short: its index would lead to next to nothing."""
+class _HostileError(RecordingError):
+    """A file must not be read at all."""
+
+
+def _check_file(path: Path) -> None:
+    """Look whether a file is a recording as far as that can be told without reading it.
+
+    RecordingError if it is a database that is too short, whose index would lead to next to nothing; _HostileError if
+    it could block, grow or compute without end.
+    """
+    if path.exists() and not path.is_file():
+        raise _HostileError(f"{path.name} is not a regular file")
+    try:
+        if path.suffix == _PACKED and path.is_file():
+            check_unpacked(path)
+        elif path.suffix == ".db3" and path.is_file():
+            check_database(path)
+    except RecordingError as error:
+        raise _HostileError(str(error)) from None
     if path.suffix == ".db3" and path.is_file() and is_short_database(path):
         raise RecordingError(f"{path.name} is truncated")
 

@@ -24,6 +24,7 @@ from rosbags.rosbag2.storage_mcap import ChunkInfo, McapReader, decompress, msgs
 from rosbags.rosbag2.storage_sqlite3 import Sqlite3Reader
 
 from inertid_ros.bags.sqlite_pages import PageReader
+from inertid_ros.bags.unpacking import unpack_message
 from inertid_ros.core.records import IntArray
 from inertid_ros.messages.cdr_layout import ByteArray, view_bytes
 
@@ -144,9 +145,11 @@ def read_blocks(
     storages = getattr(storage, "storages", [storage])
     is_known = all(isinstance(item, (McapReader, Sqlite3Reader)) for item in storages)
     if reader.compression_mode == "message" or not is_known:
-        connections = [connection for connection in reader.connections if connection.topic in topics]
-        messages = reader.messages(connections, first, last) if connections else iter(())
-        yield from collect(((connection.topic, time, data) for connection, time, data in messages), size)
+        for part in storages:
+            connections = [connection for connection in part.connections if connection.topic in topics]
+            messages = part.messages(connections, first, last) if connections else iter(())
+            found = ((connection.topic, time, unpack_message(data)) for connection, time, data in messages)
+            yield from collect(found, size)
         return
     for part in storages:
         channels = {item.id: item.topic for item in part.connections if item.topic in topics}

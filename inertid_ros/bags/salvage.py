@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 import struct
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from lz4.frame import LZ4FrameDecompressor  # type: ignore[import-untyped]
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from inertid_ros.bags.unpacking import unpack_start
+from inertid_ros.core.errors import RecordingError
 
 _MAGIC = b"\x89MCAP0\r\n"
 _FOOTER = b"\x02" + struct.pack("<QQQI", 20, 0, 0, 0) + _MAGIC
 _CHUNK = 0x06
 _DATA_END = 0x0F
 _FOOTER_CODE = 0x02
-_PACKED_MESSAGE = b"\x28\xb5\x2f\xfd"
-"""Magic number of zstd. A message that is not compressed begins with a zero."""
-_PIECE = 1 << 20
-"""Bytes of a compressed file that are read at a time."""
+_PASSIVE = re.compile(r"\s*CREATE\s+(TABLE|(UNIQUE\s+)?INDEX)\b", re.IGNORECASE)
+_ACTIVE = re.compile(r"\bGENERATED\b|\bAS\s*\(", re.IGNORECASE)
+"""A table whose columns are computed."""
 
 
 def repair_mcap(path: Path, target: Path) -> bool:
@@ -64,7 +59,7 @@ def _find_whole_messages(chunk: bytes) -> bytes:
     if len(chunk) < 32:
         return b""
     name_end = 32 + struct.unpack_from("<I", chunk, 28)[0]
-    records = _unpack_start(chunk[name_end + 8 :], chunk[32:name_end].decode("ascii", "replace"))
+    records = unpack_start(chunk[name_end + 8 :], chunk[32:name_end].decode("ascii", "replace"))
     end = 0
     while end + 9 <= len(records):
         after = int(end + 9 + struct.unpack_from("<Q", records, end + 1)[0])
@@ -84,6 +79,20 @@ def is_short_database(path: Path) -> bool:
     return path.stat().st_size < pages * (65536 if page_size == 1 else page_size)
 
 
+def check_database(path: Path) -> None:
+    """RecordingError if a database has more than tables and indexes: a view or a computed column can take for ever.
+
+    What cannot be read at all is left to others.
+    """
+    try:
+        with closing(_connect(path)) as database:
+            made = [str(text) for (text,) in database.execute(_SCHEMA)]
+    except sqlite3.Error:
+        return
+    if not all(_PASSIVE.match(text) and not _ACTIVE.search(text) for text in made):
+        raise RecordingError(f"'{path.name}' has views, triggers or computed columns: it is no recording")
+
+
 def list_sqlite_topics(path: Path) -> list[tuple[int, str, str]]:
     """Number, name and type of the topics in a damaged sqlite3 file; none where even that is lost."""
     try:
@@ -99,6 +108,7 @@ def iterate_sqlite_messages(path: Path) -> Iterator[tuple[int, int, bytes]]:
         yield from database.execute(_MESSAGES)
 
 
+_SCHEMA = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
 _TOPICS = "SELECT id, name, type FROM topics"
 _MESSAGES = "SELECT topic_id, timestamp, data FROM messages NOT INDEXED ORDER BY rowid"
 
@@ -108,37 +118,3 @@ def _connect(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)
     database.execute("PRAGMA writable_schema=ON")
     return database
-
-
-def _unpack_start(data: bytes, compression: str) -> bytes:
-    """Unpack what is there of a chunk, compressed by `lz4`, `zstd` or not at all; empty for any other compression."""
-    if not compression:
-        return data
-    if compression not in ("lz4", "zstd"):
-        return b""
-    unpacker = LZ4FrameDecompressor() if compression == "lz4" else zstd.ZstdDecompressor()
-    try:
-        return bytes(unpacker.decompress(data))
-    except (RuntimeError, zstd.ZstdError):
-        return b""
-
-
-def unpack_file(path: Path, target: Path) -> bool:
-    """Unpack a zstd file as far as possible; returns whether it was complete."""
-    unpacker = zstd.ZstdDecompressor()
-    with path.open("rb") as source, target.open("wb") as copy:
-        try:
-            while piece := unpacker.unused_data or source.read(_PIECE):
-                if unpacker.eof:
-                    unpacker = zstd.ZstdDecompressor()
-                copy.write(unpacker.decompress(piece))
-        except zstd.ZstdError:
-            return False
-    return bool(unpacker.eof)
-
-
-def unpack_message(data: bytes) -> bytes:
-    """Unpack a message that was compressed individually; any other is returned unchanged."""
-    if data[:4] != _PACKED_MESSAGE:
-        return data
-    return zstd.decompress(data)

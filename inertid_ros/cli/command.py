@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from inertid_ros import __version__
-from inertid_ros.core.errors import InertidError, SettingError
+from inertid_ros.core.errors import InertidError, SettingError, make_printable
 
 if TYPE_CHECKING:
     from inertid_ros.core.settings.settings import Settings
@@ -249,7 +249,7 @@ def complain(options: argparse.Namespace, messages: Iterable[object]) -> None:
 def say(*messages: str, file: TextIO | None = None) -> None:
     """Write messages to standard error, or to another file, one line each."""
     for message in messages:
-        print(" ".join(message.split()), file=file or sys.stderr)
+        print(make_printable(" ".join(message.split())), file=file or sys.stderr)
 
 
 def finish(options: argparse.Namespace, content: dict[str, Any], show: Callable[[dict[str, Any]], None]) -> int:

@@ -10,7 +10,7 @@ from inertid_ros.bags.bag import Bag
 from inertid_ros.cli.command import OK, say
 from inertid_ros.core.errors import RobotDescriptionError, SettingError
 from inertid_ros.core.settings.settings import iterate_settings
-from inertid_ros.files.document import write_whole
+from inertid_ros.files.access import write_whole
 from inertid_ros.files.estimate import SavedEstimate, read_estimate
 from inertid_ros.files.provenance import hash_urdf
 from inertid_ros.files.urdf import UrdfFile

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from inertid_ros.core.errors import make_printable
+
 Level = Literal["info", "warning", "error"]
 
 
@@ -169,7 +171,7 @@ class Health:
 
     def report(self, source: str, code: str, stamp: int, detail: str = "", count: int = 1) -> None:
         """Count a health issue; the code must be one of the catalogue."""
-        entry = self._items.get((source, code))
+        entry, detail = self._items.get((source, code)), make_printable(detail)
         if entry is None:
             if code not in _CATALOGUE:
                 raise KeyError(code)

@@ -5,9 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
+LONGEST = 2000
+"""Characters of a message that are shown at most: names in it come from other computers."""
+
+
+def make_printable(text: str) -> str:
+    """One line without control characters, which a terminal would obey: they are written as escapes; not too long."""
+    shown = text if text.isprintable() else "".join(one if one.isprintable() else _escape(one) for one in text)
+    return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}…"
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
 
 class InertidError(Exception):
     """Root of the tree: catch this to catch everything below."""
+
+    def __str__(self) -> str:
+        """The message; whatever names and paths it contains, it is one line that can be printed."""
+        return make_printable(super().__str__())
 
 
 class SettingError(InertidError):

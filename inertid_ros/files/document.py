@@ -1,11 +1,9 @@
-"""The one reader of YAML and JSON, with errors that say where they are, and the one writer: whole files or none."""
+"""The one reader of YAML and JSON, with errors that say where they are and not what is there, and the one writer."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +11,19 @@ from typing import Any
 import numpy as np
 import yaml
 
-from inertid_ros.core.errors import FileAccessError, FileFormatError
+from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.records import FloatArray
+from inertid_ros.files.access import read_bounded, write_whole
 
-_REMEDY = "choose a directory that exists and is writable, or make room on the disk"
-_KINDS = {dict: "a mapping", list: "a list", str: "a text", int: "a whole number", object: "anything"}
+DEEPEST = 40
+"""Mappings and lists inside each other at most: estimates have 6."""
+_ROUNDING = 1e-6
+"""Asymmetry and negative eigenvalues of correlations that are rounding errors: those of 60 unknowns that are nearly
+dependent are far below."""
+_KINDS = {dict: "a mapping", list: "a list", str: "a text in one line", int: "a whole number", object: "anything"}
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DEEPER = yaml.SequenceStartEvent, yaml.MappingStartEvent
+_BACK = yaml.SequenceEndEvent, yaml.MappingEndEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +41,17 @@ class Section:
         if name not in self.content:
             raise FileFormatError(f"{self.where} lacks '{name}'")
         value = self.content[name]
-        if not isinstance(value, kind):
-            raise FileFormatError(f"{self.where}: '{name}' is {value!r}, not {_KINDS[kind]}")
+        if not isinstance(value, kind) or (isinstance(value, str) and not value.isprintable()):
+            raise FileFormatError(f"{self.where}: '{name}' is not {_KINDS[kind]}")
         return value
 
     def section(self, name: str) -> Section:
         """Return a mapping inside this one."""
         return Section(f"{self.where}, {name}", self.value(name, dict))
+
+    def item(self, name: str, item: Any) -> Section:
+        """Return an item of a list that is a mapping."""
+        return Section(self.where, {name: item}).section(name)
 
     def numbers(self, name: str, shape: tuple[int, ...]) -> FloatArray:
         """Return finite numbers listed in a given shape, or one number for the shape ()."""
@@ -57,11 +67,19 @@ class Section:
         return self._check(name, [section.value(item, object) for item in names], (len(names),))
 
     def covariance(self, name: str, size: int) -> FloatArray:
-        """Return a symmetric matrix without negative eigenvalues, up to rounding errors."""
+        """Return a symmetric matrix, no variance negative, without negative eigenvalues, up to rounding errors.
+
+        Units differ: what is rounding is judged by correlations.
+        """
         matrix = self.numbers(name, (size, size))
-        values = np.linalg.eigvalsh(matrix)
-        rounding = 1e-9 * abs(values[-1])
-        if np.abs(matrix - matrix.T).max() > rounding or values[0] < -rounding:
+        variances = np.diag(matrix)
+        scale = np.sqrt(np.where(variances > 0.0, variances, 1.0))
+        correlations = matrix / scale / scale[:, None]
+        if (
+            variances.min(initial=0.0) < 0.0
+            or np.abs(correlations - correlations.T).max(initial=0.0) > _ROUNDING
+            or np.linalg.eigvalsh(correlations).min(initial=0.0) < -_ROUNDING
+        ):
             raise FileFormatError(
                 f"{self.where}: '{name}' is not a covariance: it must be symmetric and positive semidefinite"
             )
@@ -70,7 +88,7 @@ class Section:
     def _check(self, name: str, listed: Any, shape: tuple[int, ...]) -> FloatArray:
         try:
             numbers = np.array(listed, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise FileFormatError(
                 f"{self.where}: '{name}' has entries that are not numbers, or rows of different lengths"
             ) from None
@@ -90,65 +108,71 @@ def read_mapping(path: Path) -> Section:
     cannot be read, FileFormatError if it is neither, or not a mapping.
     """
     try:
-        text = path.expanduser().read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FileAccessError(f"'{path}' cannot be read: {error.strerror}") from None
+        text = read_bounded(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"'{path}' is not text in UTF-8: {error}") from None
+        raise FileFormatError(f"'{path}' is not text in UTF-8, at byte {error.start}") from None
     content = _parse(path, text)
     if not isinstance(content, dict):
         raise FileFormatError(f"'{path}' does not contain a mapping")
     return Section(f"'{path}'", content)
 
 
+class _RefusedError(Exception):
+    """Says why a text is not read; nothing of the text is in it."""
+
+
 def _parse(path: Path, text: str) -> Any:
     is_json = path.suffix == ".json"
-    if is_json or text.lstrip().startswith("{"):
-        try:
-            return json.loads(text)
-        except ValueError as error:
-            if is_json:
-                raise FileFormatError(f"'{path}' is not JSON: {error}") from None
     try:
-        return yaml.safe_load(text.removesuffix("\n---\n"))  # with which `ros2 topic echo` ends
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or number that cannot exist
-        raise FileFormatError(f"'{path}' is not YAML: {error}") from None
+        if is_json or text.lstrip().startswith("{"):
+            try:
+                return _parse_json(text)
+            except _RefusedError:
+                if is_json:
+                    raise
+        return _parse_yaml(text.removesuffix("\n---\n"))  # with which `ros2 topic echo` ends
+    except _RefusedError as error:
+        raise FileFormatError(f"'{path}' is not {'JSON' if is_json else 'YAML'}{error}") from None
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all: after a failure there is either the old file or none, and no leftover.
+_TOO_DEEP = f": more than {DEEPEST} mappings or lists inside each other"
 
-    The content, text in UTF-8, goes to a temporary file in the same directory, which then takes the place of the one
-    that is meant. FileAccessError if it cannot be written.
-    """
-    target = path.expanduser()
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+
+def _parse_json(text: str) -> Any:
     try:
-        with temporary.open("wb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
-    except OSError as error:
-        raise FileAccessError(f"'{path}' cannot be written: {error.strerror}; {_REMEDY}") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _RefusedError(f": {error}") from None
+    except (ValueError, RecursionError):  # a number with thousands of digits; thousands of lists
+        raise _RefusedError(" that can be read") from None
+    level = [content]
+    for _ in range(DEEPEST):
+        parts = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, (dict, list)))
+        level = [item for part in parts for item in part]
+    if level:
+        raise _RefusedError(_TOO_DEEP)
+    return content
 
 
-def make_directory(path: Path) -> None:
-    """Create a directory, unless it exists, and make sure that files can be created in it.
-
-    FileAccessError if it cannot be created or written to.
-    """
+def _parse_yaml(text: str) -> Any:
+    """Parse YAML that is not too deep and has no aliases, with which a few bytes can mean gigabytes."""
+    depth = 0
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        probe = path / f".probe.{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        reason = f"{error.strerror}; choose another one with -o"
-        raise FileAccessError(f"directory '{path}' cannot be written to: {reason}") from None
+        for event in yaml.parse(text, Loader=_LOADER):
+            depth += isinstance(event, _DEEPER) - isinstance(event, _BACK)
+            if depth > DEEPEST:
+                raise _RefusedError(_TOO_DEEP)
+            if isinstance(event, yaml.AliasEvent):
+                raise _RefusedError(" that can be read: it has aliases (*name), which ROS does not read either")
+        return yaml.load(text, Loader=_LOADER)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = "" if mark is None else f", from line {mark.line + 1}, column {mark.column + 1} on"
+        raise _RefusedError(place) from None
+    except _RefusedError:
+        raise
+    except Exception:  # noqa: BLE001 - characters that YAML does not have, and whatever tags make of a text
+        raise _RefusedError(": it has values that cannot be what their tags or digits say") from None
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
@@ -181,7 +205,11 @@ def _list_array(value: Any) -> Any:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes one entry per line, a row of numbers on one line, and multi-line text as a block."""
+    """Writes one entry per line, a row of numbers on one line, multi-line text as a block, and no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        """Write out what occurs twice."""
+        return True
 
 
 def _represent_mapping(dumper: yaml.SafeDumper, mapping: dict[str, Any]) -> yaml.MappingNode:

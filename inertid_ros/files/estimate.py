@@ -6,14 +6,15 @@ have all their digits and come back as they were. Files of version 1 are read as
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from inertid_ros.core.diagnosis import Finding
+from inertid_ros.core.diagnosis import Finding, Level
 from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
 from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.estimation.estimate import LoadEstimate, Mode, Sign, WristSensor
@@ -22,8 +23,11 @@ from inertid_ros.core.records import FloatArray, Name
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings, iterate_settings
+from inertid_ros.files.access import expand
 from inertid_ros.files.document import Section, read_mapping
 
+ROLES = ("joint_states", "wrench", "base_wrench", "robot_description")
+"""Inputs whose topics a file may name."""
 FORMAT = "inertid_ros estimate"
 VERSION = 2
 
@@ -142,7 +146,7 @@ def read_estimate(path: Path) -> SavedEstimate:
 
     FileAccessError if it cannot be read, FileFormatError if it is no such file; the message names the entry.
     """
-    content = read_mapping(path / "estimate.json" if path.is_dir() else path)
+    content = read_mapping(path / "estimate.json" if os.path.isdir(expand(path)) else path)  # noqa: PTH112 - never raises
     kind, version = content.content.get("format"), content.content.get("version")
     if kind not in (FORMAT, "inertid_ros replay"):
         raise FileFormatError(f"{content.where} is not an estimate: name a file that inertid replay or ~/save wrote")
@@ -151,7 +155,7 @@ def read_estimate(path: Path) -> SavedEstimate:
     if version == 1:
         content = _upgrade(content)
     tool = None if content.content.get("tool") is None else _read_tool(content.section("tool"))
-    settings, recordings = content.content.get("settings"), content.content.get("recordings") or [{}]
+    settings = content.section("settings").content if content.content.get("settings") else {}
     known = {info.name for info in iterate_settings()}
     return SavedEstimate(
         where=content.where,
@@ -159,10 +163,24 @@ def read_estimate(path: Path) -> SavedEstimate:
         tool=tool,
         links=None if content.content.get("links") is None else _read_links(content.section("links")),
         settings=Settings.from_flat({name: settings[name] for name in known & set(settings)}) if settings else None,
-        topics=dict(content.content.get("topics") or {}),
+        topics=_read_topics(content),
         urdf_sha256=content.value("urdf_sha256", str),
-        inputs=tuple(Path(item["path"]) for item in recordings[0].get("inputs", ())),
+        inputs=_read_inputs(content),
     )
+
+
+def _read_topics(content: Section) -> dict[str, str]:
+    """Names of the inputs; those that a later version may have more are left out."""
+    topics = content.section("topics") if content.content.get("topics") else Section(content.where, {})
+    return {role: topics.value(role, str) for role in ROLES if role in topics.content}
+
+
+def _read_inputs(content: Section) -> tuple[Path, ...]:
+    """Paths of the bags of the first recording, where there is one."""
+    recordings = content.value("recordings", list) if content.content.get("recordings") else []
+    first = content.item("recordings", recordings[0]) if recordings else None
+    listed = first.value("inputs", list) if first is not None and "inputs" in first.content else []
+    return tuple(Path(content.item("inputs", item).value("path", str)) for item in listed)
 
 
 def read_tool(path: Path) -> Tool:
@@ -207,7 +225,7 @@ def _read_load(load: Section, tool: Tool | None) -> LoadEstimate:
         covariance=covariance,
         repeatability=load.covariance("repeatability_covariance", 10) if has_both else covariance,
         states=_read_states(load, 10),
-        findings=tuple(Finding(**finding) for finding in load.value("findings", list)),
+        findings=_read_findings(load),
         rows=load.value("rows", int),
         fit=None,
         frame=load.value("sensor_frame", str),
@@ -227,6 +245,13 @@ def _read_nuisances(load: Section) -> dict[str, FloatArray]:
         name: np.concatenate([systematic.numbers(part + ending, shape).ravel() for part, shape in shapes.items()])
         for name, ending in {"nuisances": "", "nuisance_deviations": "_deviation"}.items()
     }
+
+
+def _read_findings(load: Section) -> tuple[Finding, ...]:
+    parts = [load.item("findings", item) for item in load.value("findings", list)]
+    if not all(part.value("level", str) in get_args(Level) for part in parts):
+        raise FileFormatError(f"{load.where}: 'findings' have levels that are none of {', '.join(get_args(Level))}")
+    return tuple(Finding(part.content["level"], part.value("code", str), part.value("message", str)) for part in parts)
 
 
 def _read_tool(tool: Section) -> Tool:
@@ -282,14 +307,14 @@ def _read_states(section: Section, count: int) -> tuple[ParameterState, ...]:
     listed = section.value("states", list)
     if len(listed) != count or not all(state in tuple(ParameterState) for state in listed):
         expected = ", ".join(ParameterState)
-        raise FileFormatError(f"{section.where}: 'states' is {listed!r}, expected {count} of {expected}")
+        raise FileFormatError(f"{section.where}: 'states' has to be {count} of {expected}")
     return tuple(map(ParameterState, listed))
 
 
 def _read_choice(section: Section, name: str, kind: type[Name]) -> str:
     value = section.value(name, str)
     if value not in tuple(kind):
-        raise FileFormatError(f"{section.where}: '{name}' is {value!r}, not one of {', '.join(kind)}")
+        raise FileFormatError(f"{section.where}: '{name}' is not one of {', '.join(kind)}")
     return str(value)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from inertid_ros.core.settings.settings import iterate_settings
-from inertid_ros.files.document import make_directory, write_whole
+from inertid_ros.files.access import make_directory, write_whole
 from inertid_ros.files.profiles import Kind, Profile, iterate_profiles
 from inertid_ros.text.settings_docs import format_yaml_value
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
-from inertid_ros.core.errors import FileAccessError, RobotDescriptionError
+from inertid_ros.core.errors import RobotDescriptionError
 from inertid_ros.core.robot.robot import parse_urdf
-from inertid_ros.files.document import write_whole
+from inertid_ros.files.access import write_whole
 from inertid_ros.files.xacro import read_source
 
 _MARKS = (
@@ -44,11 +44,7 @@ class UrdfFile:
 
         FileAccessError if it cannot be read, RobotDescriptionError if it is not a URDF.
         """
-        try:
-            content = read_source(path)
-        except OSError as error:
-            reason = f"{error.strerror}; check {named_by}"
-            raise FileAccessError(f"robot description '{path}' cannot be read: {reason}") from None
+        content = read_source(path, f"check {named_by}")
         mark, encoding = _find_encoding(content)
         try:
             text = content[len(mark) :].decode(encoding)

@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.parsers.expat import ExpatError
 
 from inertid_ros.core.errors import FileAccessError, RobotDescriptionError
+from inertid_ros.files.access import read_bounded
 
 _XACRO = re.compile(r"(?P<file>.*\.xacro)(?P<arguments>(\s+\w+:=\S*)*)\s*", re.DOTALL)
 _INSTALL = "install it (pip install xacro, or apt install ros-$ROS_DISTRO-xacro), or expand the file yourself"
@@ -14,17 +15,18 @@ _INSTALL = "install it (pip install xacro, or apt install ros-$ROS_DISTRO-xacro)
 _WRONG = (ExpatError, LookupError, OSError, ArithmeticError, NameError, TypeError, ValueError)
 
 
-def read_source(path: Path) -> bytes:
+def read_source(path: Path, advice: str) -> bytes:
     """The URDF that a path names: the bytes of that file, or what a xacro file and its arguments expand to.
 
-    OSError if it cannot be read, FileAccessError without the package, RobotDescriptionError if it cannot be expanded.
+    FileAccessError, which ends with an advice, if it cannot be read, or without the package; RobotDescriptionError if
+    it cannot be expanded.
     """
     match = _XACRO.fullmatch(str(path))
     if match is None:
-        return path.expanduser().read_bytes()
-    file = Path(match["file"]).expanduser()
-    with file.open("rb"):
-        pass  # so that errors of access are those of every file
+        return read_bounded(path, advice)
+    file = Path(match["file"])
+    read_bounded(file, advice)  # so that errors of access are those of every file
+    file = file.expanduser()
     arguments = dict(argument.split(":=", 1) for argument in match["arguments"].split())
     return _expand(file, arguments).encode()
 

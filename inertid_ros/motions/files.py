@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,8 @@ from rosbags.typesys import Stores, get_typestore
 from inertid_ros.core.errors import FileAccessError, FileFormatError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import ArmModel, FramePath
-from inertid_ros.files.document import Section, make_directory, read_mapping, write_whole
+from inertid_ros.files.access import make_directory, write_whole
+from inertid_ros.files.document import Section, read_mapping
 from inertid_ros.motions.motion import JointPath, Motion
 from inertid_ros.motions.multisine import JointLimits
 
@@ -86,7 +88,7 @@ def _read_joint(section: Section, index: int, given: dict[str, FloatArray]) -> N
     for key, value in section.content.items():
         if key not in _KEYS:
             raise FileFormatError(f"{section.where}: '{key}' is none of {', '.join(_KEYS)}")
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and np.isfinite(value)
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
         if not is_number or (key not in ("lower", "upper") and value <= 0.0):
             expected = "a finite number" if key in ("lower", "upper") else "a finite number above 0"
             raise FileFormatError(f"{section.where}: '{key}' is {value!r}, not {expected}")

@@ -16,7 +16,7 @@ from inertid_ros.bags.mcap_writer import McapWriter, Sink
 from inertid_ros.core.errors import FileAccessError, InertidError, RecordingError
 from inertid_ros.core.input.timeline import CONTINUITY
 from inertid_ros.core.verdict import Verdict
-from inertid_ros.files.document import make_directory
+from inertid_ros.files.access import make_directory
 from inertid_ros.files.estimate_writer import write_estimate
 from inertid_ros.replay.combine import Recorded, combine, make_document
 from inertid_ros.replay.inputs import Plan, Progress

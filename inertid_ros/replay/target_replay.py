@@ -63,13 +63,13 @@ class TargetReplay:
         self._shadow: Chain | None = None
         if target is Target.LINKS:
             self._frame = settings.links.base_frame or robot.frame_names[0]
-            static = read_static_file(Path(path).expanduser()) if (path := settings.links.static_file) else None
+            static = read_static_file(Path(path)) if (path := settings.links.static_file) else None
             self.chain, self._shadow = (Chain(robot, settings, target, static=static) for _ in range(2))
             self._shadow.pause(True)
         elif by_effort:
             if not settings.load.arm_file:
                 raise SettingError("load.arm_file", "", "the file of an identified arm (--arm)")
-            arm = read_arm(Path(settings.load.arm_file).expanduser())
+            arm = read_arm(Path(settings.load.arm_file))
             self.chain = Chain(robot, settings, target, arm=arm)
         else:
             self.chain = Chain(robot, settings, target, sensor_frame=self._frame)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from inertid_ros import __version__
 from inertid_ros.core.verdict import Verdict
-from inertid_ros.files.document import write_whole
+from inertid_ros.files.access import write_whole
 from inertid_ros.files.vendor_snippets import find_body, inertia_is_known
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces
 from inertid_ros.report import tables

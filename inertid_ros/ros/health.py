@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from inertid_ros.core.diagnosis import HealthItem, Level
+from inertid_ros.core.errors import make_printable
 
 _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "no_description": (
@@ -21,7 +22,7 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "broken_file": (
         "error",
         "the file in the parameter urdf cannot be used",
-        "correct it and set urdf again, or set urdf to another file; until then the last good description stays in use",
+        "correct it or set urdf to another file, and start again; until then the last good description is used",
     ),
     "no_frame": (
         "error",
@@ -41,7 +42,12 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "unusable_tool": (
         "error",
         "the tool file cannot be used; no tool is subtracted",
-        "set load.tool_file to a file written by ~/capture_tool or ~/save",
+        "set load.tool_file to a file written by ~/capture_tool or ~/save, and start the node again",
+    ),
+    "unwritable_directory": (
+        "warning",
+        "~/save and ~/capture_tool cannot write",
+        "set save_directory to a directory that exists and is writable, and start the node again",
     ),
     "silent": ("error", "no messages", "start the driver, or remap the topic to its name"),
     "undecodable": ("error", "messages that cannot be read; they are left out", "look at the publisher's middleware"),
@@ -82,7 +88,7 @@ class NodeHealth:
             count=count if known is None else known.count + count,
             first_stamp=now if known is None else known.first_stamp,
             last_stamp=now,
-            detail=detail,
+            detail=make_printable(detail),
             message=message,
             remedy=remedy or usual_remedy,
         )
@@ -91,7 +97,7 @@ class NodeHealth:
         """Say that something is wrong from now on until `end` is called."""
         if (source, code) in self._lasting:
             remedy = remedy or _CATALOGUE[code][2]
-            self._items[source, code] = replace(self._items[source, code], detail=detail, remedy=remedy)
+            self._items[source, code] = replace(self._items[source, code], detail=make_printable(detail), remedy=remedy)
         else:
             self._lasting.add((source, code))
             self._over.discard((source, code))
@@ -114,6 +120,11 @@ class NodeHealth:
     def over(self) -> frozenset[tuple[str, str]]:
         """Source and code of what has lasted and was ended."""
         return frozenset(self._over)
+
+    @property
+    def lasting(self) -> frozenset[tuple[str, str]]:
+        """Source and code of what is wrong now, however long the clock stands still."""
+        return frozenset(self._lasting)
 
     def items(self) -> tuple[HealthItem, ...]:
         """List all that was wrong so far; what lasts was last wrong now."""

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from inertid_ros.core.diagnosis import HealthItem
-from inertid_ros.core.errors import NotIdentifiedError
+from inertid_ros.core.errors import FileAccessError, NotIdentifiedError
 from inertid_ros.core.records import Output
 from inertid_ros.core.settings.rules import restarts_identification
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.messages.decode import StreamDecoder
 from inertid_ros.ros.health import NodeHealth
 from inertid_ros.ros.inputs import JOINTS, DescriptionSource, joint_decoder, wrench_decoder
+from inertid_ros.ros.saving import check_save_directory
 from inertid_ros.ros.session import Session
 from inertid_ros.ros.task import check_settings, list_tasks
 from inertid_ros.ros.worker import Result
@@ -42,6 +43,7 @@ class Identification:
         """
         check_settings(settings)
         self._health = health
+        self._check_save_directory(settings)
         self._source = DescriptionSource(health)
         self._source.use_file(settings.urdf)
         self.sessions = [Session(task, settings, self._source, health, logger) for task in list_tasks(settings)]
@@ -64,6 +66,7 @@ class Identification:
     def change_settings(self, settings: Settings, changed: Iterable[str]) -> None:
         """Take other settings, of which some have changed; only what they concern restarts."""
         names = list(changed)
+        self._check_save_directory(settings)
         self._source.use_file(settings.urdf)
         for session in self.sessions:
             restart = any(restarts_identification(name, group) for name in names for group in session.task.groups)
@@ -81,6 +84,13 @@ class Identification:
         for session in self._takers[topic]:
             for output in session.take(topic, block):
                 yield session, output
+
+    def _check_save_directory(self, settings: Settings) -> None:
+        try:
+            check_save_directory(settings)
+            self._health.end("output", "unwritable_directory")
+        except FileAccessError as error:
+            self._health.begin("output", "unwritable_directory", str(error))
 
     # What the diagnostics ask for
 

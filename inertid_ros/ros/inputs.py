@@ -14,7 +14,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from inertid_ros.core.errors import InertidError, RobotDescriptionError
+from inertid_ros.core.errors import InertidError
 from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.urdf import UrdfFile
@@ -130,7 +130,7 @@ class DescriptionSource:
         if changed:
             try:
                 self.robot = Robot.from_urdf(text)
-            except RobotDescriptionError as error:
+            except Exception as error:  # noqa: BLE001 - whatever pinocchio makes of it, the node must live on
                 self._report("broken_file" if self._file else "broken_description", str(error))
                 return False
             self.text = text

@@ -40,7 +40,11 @@ class IssueTracker:
         self._current: set[tuple[str, str]] = set()
 
     def look(
-        self, items: Iterable[HealthItem], now: float, over: Collection[tuple[str, str]] = ()
+        self,
+        items: Iterable[HealthItem],
+        now: float,
+        over: Collection[tuple[str, str]] = (),
+        lasting: Collection[tuple[str, str]] = (),
     ) -> tuple[tuple[Issue, ...], tuple[HealthItem, ...], tuple[HealthItem, ...]]:
         """Return all issues, those that have begun since the last look, and those that have ended.
 
@@ -48,6 +52,7 @@ class IssueTracker:
             items: all that was counted so far.
             now: the time [s].
             over: source and code of those that are known to have ended.
+            lasting: those that are known to go on.
         """
         issues: list[Issue] = []
         begun: list[HealthItem] = []
@@ -58,7 +63,7 @@ class IssueTracker:
             seen = self._seen.get(key)
             if seen is None or seen[0] != mark:
                 self._seen[key] = seen = (mark, now)
-            is_current = now - seen[1] < LINGER and key not in over
+            is_current = key in lasting or (now - seen[1] < LINGER and key not in over)
             if is_current and key not in self._current:
                 begun.append(item)
                 self._current.add(key)
@@ -185,7 +190,7 @@ class Monitor:
             for session in sessions
         )
         items = merge_items(identification.health + self.health.items())
-        issues, begun, ended = self._issues.look(items, now, self.health.over)
+        issues, begun, ended = self._issues.look(items, now, self.health.over, self.health.lasting)
         self._log_issues(begun, ended)
         self._log_findings(
             [finding for task in tasks if task.estimate is not None for finding in task.estimate.findings]

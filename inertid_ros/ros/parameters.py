@@ -11,8 +11,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.settings.rules import FIXED
-from inertid_ros.core.settings.settings import SettingInfo, Settings, iterate_settings
+from inertid_ros.core.settings.rules import FIXED, PATHS
+from inertid_ros.core.settings.settings import SettingInfo, Settings, iterate_settings, make_unknown_error
 from inertid_ros.ros.task import check_settings
 
 _KNOWN = {info.name: info for info in iterate_settings()}
@@ -39,8 +39,6 @@ def describe(info: SettingInfo) -> ParameterDescriptor:
 def declare_settings(node: Node, owner: type = Settings, read_only: bool = False) -> dict[str, Any]:
     """Declare all parameters on a node made with automatically_declare_parameters_from_overrides.
 
-    Names given on the command line or in a file that are no parameter of the node, mostly misspelt ones, are logged.
-
     Args:
         node: the node.
         owner: the dataclass whose fields are the parameters.
@@ -50,20 +48,23 @@ def declare_settings(node: Node, owner: type = Settings, read_only: bool = False
         the checked values by name.
 
     Raises:
-        SettingError: if a value given there cannot be used.
+        SettingError: if a value given there cannot be used, or is of no parameter of the node.
     """
     values: dict[str, Any] = {}
+    name = "allow_path_changes"
+    is_allowed = node.has_parameter(name) and node.get_parameter(name).value is True
+    locked = (name,) if is_allowed else (name, *PATHS)
     for info in iterate_settings(owner):
         values[info.name] = info.default
         if node.has_parameter(info.name):
             values[info.name] = info.check(plain_value(node.get_parameter(info.name)))
             node.undeclare_parameter(info.name)
         descriptor = describe(info)
-        descriptor.read_only = read_only
+        descriptor.read_only = read_only or info.name in locked
         node.declare_parameter(info.name, values[info.name], descriptor, ignore_override=True)
     for name in node.list_parameters([], 0).names:
         if name not in values and not name.startswith(_OF_EVERY_NODE):
-            node.get_logger().warning(f"'{name}' is no parameter of this node and is ignored: is it misspelt?")
+            raise make_unknown_error(name, plain_value(node.get_parameter(name)), values)
     return values
 
 

@@ -11,6 +11,7 @@ from inertid_ros.core.records import JointBlock, Output, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.core.verdict import judge
+from inertid_ros.files.access import check_directory, expand
 from inertid_ros.files.estimate_writer import list_links, list_live, write_estimate
 from inertid_ros.files.provenance import Provenance, hash_urdf
 
@@ -90,5 +91,10 @@ def save_links(settings: Settings, description: str, estimate: LinksEstimate, us
     return path
 
 
+def check_save_directory(settings: Settings) -> None:
+    """Make sure that files can be written; FileAccessError if not."""
+    check_directory(Path(settings.save_directory))
+
+
 def _directory(settings: Settings) -> Path:
-    return Path(settings.save_directory).expanduser().absolute()
+    return expand(Path(settings.save_directory))

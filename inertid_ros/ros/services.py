@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -60,7 +61,7 @@ class Services:
 
         def begin(response: Any, header: Any) -> None:
             self._requests += 1
-            job = partial(_save, self._identification.prepare_save())
+            job = partial(_save, _attempt(self._identification.prepare_save))
             answer = partial(self._answer_save, response, lambda: send(response, header))
             self._worker.submit(f"save {self._requests}", job, answer)
 
@@ -68,17 +69,17 @@ class Services:
         return service
 
     def _answer_save(self, response: Any, send: Callable[[], None], saved: str | Exception) -> None:
-        is_bug = isinstance(saved, Exception) and not isinstance(saved, InertidError)
-        self._answer(response, partial(_tell, InertidError(f"internal error: {saved}") if is_bug else saved))
+        self._answer(response, partial(_tell, saved))
         send()
-        if is_bug:
-            _tell(saved)
 
     def _answer(self, response: Any, act: Callable[[], str]) -> Any:
         try:
             response.message, response.success = act(), True
         except InertidError as error:
             response.message, response.success = str(error), False
+        except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
+            self._node.get_logger().error(f"internal error:\n{''.join(traceback.format_exception(error))}")
+            response.message, response.success = f"internal error, see the log: {type(error).__name__}", False
         log_at(self._node.get_logger(), "info" if response.success else "warning", response.message)
         return response
 
@@ -94,8 +95,18 @@ class Services:
         return "; ".join(session.task.forgotten for session in self._identification.sessions)
 
 
-def _save(write: Callable[[], tuple[list[Path], list[str]]]) -> str | Exception:
+def _attempt(prepare: Callable[[], Any]) -> Any:
+    """What was prepared, or why it cannot be."""
+    try:
+        return prepare()
+    except Exception as error:  # noqa: BLE001 - whoever asked waits for an answer
+        return error
+
+
+def _save(write: Callable[[], tuple[list[Path], list[str]]] | Exception) -> str | Exception:
     """What to say of files that are written, or why they are not."""
+    if isinstance(write, Exception):
+        return write
     try:
         paths, refusals = write()
     except Exception as error:  # noqa: BLE001 - whoever asked waits for an answer

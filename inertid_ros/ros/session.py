@@ -216,7 +216,7 @@ class Session:
         self._health.end("tool", "unusable_tool")
         if self.task.has_tool and self._settings.load.tool_file:
             try:
-                self._tool = read_tool(Path(self._settings.load.tool_file).expanduser())
+                self._tool = read_tool(Path(self._settings.load.tool_file))
             except InertidError as error:
                 self._health.begin("tool", "unusable_tool", str(error))
 

@@ -103,12 +103,12 @@ def _check_arm_settings(settings: Settings) -> None:
 
 
 def _read_arm(settings: Settings) -> dict[str, Any]:
-    return {"arm": read_arm(Path(settings.load.arm_file).expanduser())}
+    return {"arm": read_arm(Path(settings.load.arm_file))}
 
 
 def _read_static(settings: Settings) -> dict[str, Any]:
     path = settings.links.static_file
-    return {"static": read_static_file(Path(path).expanduser())} if path else {}
+    return {"static": read_static_file(Path(path))} if path else {}
 
 
 def _read_nothing(_: Settings) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def _mimic(text: str) -> str:
 BAD = {
     "not XML": ("nonsense <", "not well-formed XML"),
     "empty": ("", "not well-formed XML"),
-    "another document": ("<sdf/>", "root element is <sdf>"),
+    "another document": ("<sdf/>", "it is an SDF file"),
     "no joints": ('<robot name="x"><link name="a"/></robot>', "no joint that moves"),
     "no links": ('<robot name="x"/>', ""),
     "floating": (TWO_JOINTS.replace('"joint2" type="revolute"', '"joint2" type="floating"'), "joint 'joint2' is a"),

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from inertid_ros.core.errors import FileAccessError, FileFormatError
-from inertid_ros.files.document import make_directory, read_mapping, write_json, write_whole, write_yaml
+from inertid_ros.files.access import make_directory, write_whole
+from inertid_ros.files.document import read_mapping, write_json, write_yaml
 
 PACKAGE = Path(__file__).parents[2] / "inertid_ros"
 
@@ -88,7 +89,7 @@ def test_there_is_one_atomic_writer() -> None:
         and isinstance(node.func, ast.Attribute)
         and (node.func.attr in {"write_text", "write_bytes", "fsync"} or _is_rename(node.func))
     }
-    assert places == {"files/document.py"}
+    assert places == {"files/access.py"}
 
 
 def _is_rename(function: ast.Attribute) -> bool:

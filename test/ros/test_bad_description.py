@@ -119,11 +119,11 @@ def test_a_file_that_is_no_description_is_reported_until_it_is_no_longer_asked_f
     file = tmp_path / "arm.urdf"
     if text is not None:
         file.write_text(text)
-    bench.start()
+    bench.start(allow_path_changes=True)
     assert bench.set_parameter("urdf", str(file)).successful
     status = bench.status("robot_description")
     assert status.level == DiagnosticStatus.ERROR
-    assert "set urdf again" in status.message
+    assert "set urdf to another file" in status.message
     assert "publish it again" not in status.message
     assert bench.set_parameter("urdf", "").successful
     status = bench.status("robot_description")

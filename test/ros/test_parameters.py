@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from support.bench import Bench
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.settings.settings import iterate_settings
+from inertid_ros.files.parameters import read_settings
 
 
 def test_ros_knows_every_parameter_with_range_unit_and_meaning(bench: Bench) -> None:
@@ -40,7 +42,7 @@ def test_ros_knows_every_parameter_with_range_unit_and_meaning(bench: Bench) -> 
         ("gravity", [0.0, 0.0, float("inf")], "3 finite numbers"),
         ("estimators", ["joints"], "one of load, links"),
         ("estimate_rate", -1.0, "50"),
-        ("save_directory", 3, "str"),
+        ("load.sensor_frame", 3, "str"),
     ],
 )
 def test_a_value_out_of_range_is_refused_with_the_range(bench: Bench, name: str, value: Any, reason: str) -> None:
@@ -77,9 +79,15 @@ def test_a_bad_value_at_the_start_names_parameter_and_range(bench: Bench, name: 
     bench.estimator = None
 
 
-def test_a_misspelt_parameter_is_pointed_out(bench: Bench, capfd: pytest.CaptureFixture[str]) -> None:
-    bench.start("unconfigured", load__sensor_fram="ft_sensor")
-    assert "'load.sensor_fram' is no parameter of this node" in capfd.readouterr().err
+def test_a_misspelt_parameter_is_refused_with_the_nearest_by_node_and_replay(bench: Bench, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=r"load.sensor_fram' .* such as 'load.sensor_frame'") as of_node:
+        bench.start("unconfigured", load__sensor_fram="ft_sensor")
+    bench.estimator = None
+    path = tmp_path / "params.yaml"
+    path.write_text("/**: {ros__parameters: {load: {sensor_fram: ft_sensor}}}")
+    with pytest.raises(SettingError) as of_replay:
+        read_settings(path)
+    assert str(of_node.value) == str(of_replay.value)
 
 
 def test_the_estimate_rate_changes_at_once(bench: Bench) -> None:

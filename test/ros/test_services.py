@@ -51,7 +51,7 @@ def test_while_paused_nothing_is_learnt_and_predictions_go_on(bench: Bench) -> N
 
 def test_a_captured_tool_is_written_subtracted_and_cleared(bench: Bench, tmp_path: Path) -> None:
     bench.simulate(load="gripper")
-    bench.start(save_directory=str(tmp_path))
+    bench.start(save_directory=str(tmp_path), allow_path_changes=True)
     bench.describe()
     bench.feed(6.0)
     gripper = read_load("gripper")
@@ -126,14 +126,18 @@ def test_save_writes_what_is_published_and_where_it_comes_from(bench: Bench, tmp
 
 
 def test_saving_to_an_unwritable_place_says_so_and_the_node_goes_on(bench: Bench, tmp_path: Path) -> None:
-    bench.start(save_directory=str(tmp_path / "missing"))
+    bench.start(save_directory=str(tmp_path / "missing"), allow_path_changes=True)
     bench.describe()
     bench.feed(4.0)
     for service in ("save", "capture_tool"):
         answer = trigger(bench, service)
         assert not answer.success
         assert str(tmp_path / "missing") in answer.message
+    status = bench.status("output")
+    assert status.level == DiagnosticStatus.WARN
+    assert str(tmp_path / "missing") in status.message
     assert bench.set_parameter("save_directory", str(tmp_path)).successful
+    assert bench.status("output").level == DiagnosticStatus.OK
     assert trigger(bench, "save").success
     assert (tmp_path / "inertid_load.yaml").exists()
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 import numpy as np
 import pinocchio as pin
@@ -15,6 +16,10 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, from_pinocchio
 
 _XACRO = ("{http://www.ros.org/wiki/xacro}", "{http://ros.org/wiki/xacro}", "{http://wiki.ros.org/xacro}")
+LONGEST_TEXT = 16 << 20
+"""Characters of a URDF at most: those of robots with hundreds of joints have less than one million."""
+DEEPEST = 40
+"""Elements inside each other at most: a URDF has 5, extensions of simulators some more."""
 _OTHER_FORMATS = {"sdf": "an SDF file (Gazebo)", "mujoco": "an MJCF file (MuJoCo)", "COLLADA": "a COLLADA mesh"}
 
 
@@ -115,14 +120,19 @@ def parse_urdf(text: str, what: str = "the robot description") -> ElementTree.El
 
     RobotDescriptionError if it is not a URDF; the message calls it `what`, and says what it seems to be instead.
     """
+    if len(text) > LONGEST_TEXT:
+        raise RobotDescriptionError(f"{what} is longer than {LONGEST_TEXT >> 20} MB: name a URDF")
     try:
         root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise RobotDescriptionError(f"{what} is not well-formed XML: {error}") from None
+    except (ElementTree.ParseError, ValueError) as error:  # ValueError: characters that are no text
+        code, (line, column) = getattr(error, "code", 4), getattr(error, "position", (1, 0))
+        reason = f"{expat.ErrorString(code)}: line {line}, column {column}"
+        raise RobotDescriptionError(f"{what} is not well-formed XML: {reason}") from None
     if root.tag != "robot":
         kind = _OTHER_FORMATS.get(root.tag)
         advice = f"it is {kind}: convert it to URDF" if kind else "name a URDF"
-        raise RobotDescriptionError(f"{what} is not a URDF, its root element is <{root.tag}>, not <robot>: {advice}")
+        raise RobotDescriptionError(f"{what} is not a URDF, its root element is not <robot>: {advice}")
+    _check_elements(root, what)
     has_macros = any(element.tag.startswith(_XACRO) for element in root.iter())
     is_unresolved = any("${" in value or "$(" in value for element in root.iter() for value in element.attrib.values())
     if is_unresolved or (has_macros and root.find("joint") is None):
@@ -130,6 +140,17 @@ def parse_urdf(text: str, what: str = "the robot description") -> ElementTree.El
             f"{what} is an unprocessed xacro file: run `xacro FILE -o arm.urdf` and use its output"
         )
     return root
+
+
+def _check_elements(root: ElementTree.Element, what: str) -> None:
+    """Refuse nesting that is none of a URDF, and names that would steer a terminal."""
+    level = [root]
+    for _ in range(DEEPEST):
+        level = [child for element in level for child in element]
+    if level:
+        raise RobotDescriptionError(f"{what} is not a URDF: it has more than {DEEPEST} elements inside each other")
+    if any(not element.get("name", "").isprintable() for element in root.iter()):
+        raise RobotDescriptionError(f"{what} has names with line breaks or control characters: rename them")
 
 
 def find_angles(model: pin.Model) -> tuple[bool, ...]:

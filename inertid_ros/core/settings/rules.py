@@ -12,6 +12,9 @@ IMMEDIATE = ("estimate_rate", "save_directory")
 FIXED = ("estimators", "autostart", "output_reliability", "load.source", "links.source")
 """Are read when the node is configured, and rejected later."""
 
+PATHS = ("urdf", "save_directory", "load.tool_file", "load.arm_file", "links.static_file")
+"""Name files and directories: read-only from the start, unless allow_path_changes is set."""
+
 
 def check_links_settings(links: LinksSettings) -> None:
     """Refuse what would give wrong numbers in silence; SettingError naming the parameter and what to do."""
@@ -45,7 +48,8 @@ def describe_changes() -> str:
     """Say it in words."""
     return (
         f"{_list(IMMEDIATE)} take effect at once. {_list(FIXED)} are read when the node is configured, and rejected "
-        "later. Changing a parameter of `load` or of `links` restarts the identification of that, any other one both."
+        f"later. {_list(PATHS)} are read-only unless `allow_path_changes` is true at the start. "
+        "Changing a parameter of `load` or of `links` restarts the identification of that, any other one both."
     )
 
 

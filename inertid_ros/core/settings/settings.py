@@ -7,8 +7,9 @@ generated from here, and offline tools read the same YAML through here. Dotted n
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from enum import EnumMeta
 from typing import Any, Literal, get_type_hints
 
@@ -16,6 +17,9 @@ import numpy as np
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.settings.choices import BaseSign, EffortUnit, LoadSource, Method, Reliability, SignChoice, Source
+
+LONGEST = 4096
+"""Characters of a text, and items of a list, at most: paths cannot be longer on Linux, and peers may set parameters."""
 
 SettingType = Literal["bool", "int", "float", "str", "float_list", "str_list"]
 
@@ -60,7 +64,7 @@ class SettingInfo:
         An integer is taken where a float is expected, and any sequence for a list; nothing else is converted.
         """
         kind: Any = {"bool": bool, "int": int, "float": float, "str": str}.get(self.type, list)
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
             value = float(value)
         if kind is list and hasattr(value, "__iter__") and not isinstance(value, (str, bytes)):
             value = list(value)
@@ -69,8 +73,10 @@ class SettingInfo:
         if self.type == "float_list":
             try:
                 value = [float(item) for item in value]
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise SettingError(self.name, value, self.describe_range()) from None
+        if isinstance(value, (str, list)) and not _is_plain(value):
+            raise SettingError(self.name, value[:20], f"at most {LONGEST} printable characters or items")
         if not self._is_allowed(value):
             raise SettingError(self.name, value, self.describe_range())
         return self.choice(value) if self.choice is not None else value
@@ -86,6 +92,12 @@ class SettingInfo:
         if not np.isfinite(items).all() or not low <= value <= high:
             return False
         return self.length in (None, len(items)) and (not self.is_direction or any(items))
+
+
+def _is_plain(value: str | list[Any]) -> bool:
+    """Whether a text, or a list of texts or numbers, is not too long, and has no line breaks or control characters."""
+    texts = [value] if isinstance(value, str) else [item for item in value if isinstance(item, str)]
+    return len(value) <= LONGEST and all(len(text) <= LONGEST and text.isprintable() for text in texts)
 
 
 def setting(
@@ -345,6 +357,11 @@ class Settings:
         "received by every subscriber, best_effort costs less.",
     )
     save_directory: str = setting("", "Where ~/save and ~/capture_tool write. Empty: the current directory.")
+    allow_path_changes: bool = setting(
+        False,
+        "Whether others may change, while the node runs, the parameters that name files and directories, and with that "
+        "have it read and write others: anybody in the ROS graph can set parameters.",
+    )
     load: LoadSettings = field(default_factory=LoadSettings)
     links: LinksSettings = field(default_factory=LinksSettings)
 
@@ -355,10 +372,16 @@ class Settings:
         parts: dict[str, dict[str, Any]] = {"": {}, "load": {}, "links": {}}
         for name, value in values.items():
             if name not in known:
-                raise SettingError(name, value, "one of the parameters: " + ", ".join(known))
+                raise make_unknown_error(name, value, known)
             owner, _, own_name = name.rpartition(".")
             parts[owner][own_name] = known[name].check(value)
         return cls(**parts[""], load=LoadSettings(**parts["load"]), links=LinksSettings(**parts["links"]))
+
+
+def make_unknown_error(name: str, value: Any, known: Iterable[str]) -> SettingError:
+    """The error of a name that is no parameter, mostly a misspelt one: it suggests the nearest."""
+    near = get_close_matches(name, known, 1, 0.0)[0]
+    return SettingError(name, value, f"a parameter of this node, such as '{near}'; `inertid params` lists all")
 
 
 def iterate_settings(owner: type = Settings, prefix: str = "") -> Iterator[SettingInfo]:

@@ -51,7 +51,7 @@ def test_floating_joint_on_the_way_is_refused_by_name() -> None:
     [
         ("", "not well-formed XML"),
         ("<robot", "not well-formed XML"),
-        ("<sdf/>", "root element is <sdf>"),
+        ("<sdf/>", "it is an SDF file"),
         ('<robot name="r"><link name="a"/></robot>', "no joint that moves"),
         ('<robot name="r"><joint name="j" type="revolute"/></robot>', "cannot be used"),
         ("nan", "not well-formed XML"),
