@@ -23,7 +23,7 @@ LAYERS = {
     "messages": {"core", "messages"},
     "bags": {"bags", "core", "messages"},
     "motions": {"bags", "core", "files", "motions"},
-    "control": {"control", "core", "motions"},
+    "control": {"control", "core", "files", "motions"},
     "sim": {"control", "core", "files", "motions", "sim"},
     "replay": {"bags", "core", "files", "messages", "replay", "report", "text"},
     "report": {"", "control", "core", "files", "replay", "report", "text"},

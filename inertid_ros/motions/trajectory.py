@@ -143,9 +143,8 @@ def fill_message(trajectory: Trajectory, types: Any) -> Any:
     stamp = types["builtin_interfaces/msg/Time"](sec=seconds, nanosec=nanoseconds)
     efforts = np.empty((len(trajectory.times), 0)) if trajectory.efforts is None else trajectory.efforts
     points = []
-    for time, positions, velocities, accelerations, effort in zip(
-        trajectory.times.tolist(), *trajectory.path, efforts, strict=True
-    ):
+    parts = (np.ascontiguousarray(part) for part in (*trajectory.path, efforts))
+    for time, positions, velocities, accelerations, effort in zip(trajectory.times.tolist(), *parts, strict=True):
         sec, nanosec = divmod(round(time * 1e9), _SECOND)
         points.append(
             types["trajectory_msgs/msg/JointTrajectoryPoint"](
