@@ -31,6 +31,7 @@ JAZZY = [
     "ros-jazzy-sensor-msgs",
     "ros-jazzy-std-msgs",
     "ros-jazzy-std-srvs",
+    "ros-jazzy-trajectory-msgs",
     "ros-jazzy-visualization-msgs",
 ]
 

@@ -22,13 +22,14 @@ LAYERS = {
     "files": {"", "core", "files", "text"},
     "messages": {"core", "messages"},
     "bags": {"bags", "core", "files", "messages"},
-    "motions": {"core", "files", "motions"},
-    "sim": {"core", "files", "motions", "sim"},
+    "motions": {"bags", "core", "files", "motions"},
+    "control": {"control", "core", "files", "motions"},
+    "sim": {"control", "core", "files", "motions", "sim"},
     "replay": {"bags", "core", "files", "messages", "replay", "report", "text"},
-    "report": {"", "core", "files", "replay", "report", "text"},
+    "report": {"", "control", "core", "files", "replay", "report", "text"},
     "api": {"bags", "core", "files", "replay"},
-    "ros": {"core", "files", "messages", "motions", "ros", "sim", "text"},
-    "cli": {"", "bags", "cli", "core", "files", "motions", "replay", "report", "ros", "sim", "text"},
+    "ros": {"control", "core", "files", "messages", "motions", "ros", "sim", "text"},
+    "cli": {"", "bags", "cli", "control", "core", "files", "motions", "replay", "report", "ros", "sim", "text"},
 }
 # The parts that know no ROS, and the libraries they may use.
 LIBRARIES = {
@@ -38,6 +39,7 @@ LIBRARIES = {
     "messages": {"numpy"},
     "bags": {"numpy", "rosbags", "yaml"} | {"backports", "compression", "lz4"},  # with which rosbags unpacks
     "motions": {"numpy", "scipy", "pinocchio", "rosbags", "yaml"},
+    "control": {"numpy", "scipy"},
     "sim": {"numpy", "scipy", "pinocchio", "yaml"},
     "replay": {"numpy", "scipy", "pinocchio", "rosbags"},
     "report": {"numpy", "matplotlib"},

@@ -123,6 +123,18 @@ ESTIMATE = file_option(
     "estimate", metavar="ESTIMATE", help="estimate.json, the directory it is in, or the YAML file of ~/save"
 )
 PRINTED = file_option("-o", "--output", help="file to write (default: print it)")
+ARM = file_option(
+    "--arm",
+    required=True,
+    metavar="ESTIMATE",
+    help="the identified arm: estimate.json or YAML of ~/save",
+)
+CARRIED = (
+    urdf("as in the estimate"),
+    file_option("--load", help="what the arm carries: a load file, or an estimate with a load"),
+    option("--frame", metavar="FRAME", help="frame of a load file (default: load.sensor_frame of the estimate)"),
+)
+"""Of commands that use an identified arm, which may carry something."""
 JSON = option("--json", action="store_true", help="print JSON instead of tables")
 GRAVITY = option(
     "--gravity",

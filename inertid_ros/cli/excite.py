@@ -24,7 +24,7 @@ from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Sett
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.urdf import UrdfFile
 from inertid_ros.motions.approach import plan_approach
-from inertid_ros.motions.files import narrow, prepare_directory, read_limits, read_pose, write_trajectory
+from inertid_ros.motions.files import narrow, read_limits, read_pose
 from inertid_ros.motions.information import MotionInformation
 from inertid_ros.motions.motion import LINK_MOVES, LOAD_MOVES, JointPath, Motion
 from inertid_ros.motions.motion import Sequence as MotionSequence
@@ -32,6 +32,7 @@ from inertid_ros.motions.multisine import JointLimits, WindowedSines
 from inertid_ros.motions.safety import SafetyCheck, UnsafeMotionError
 from inertid_ros.motions.search import MotionSearch, Reference, make_reference
 from inertid_ros.motions.targets import BASE_NOISE, LinkInformation, LoadInformation, WrenchNoise, assume_noise
+from inertid_ros.motions.trajectory import prepare_directory, sample_motion, write_trajectory
 from inertid_ros.motions.workspace import Workspace, describe_safety, read_floors
 from inertid_ros.text.numbers import format_number, parameter_label
 
@@ -96,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
         motion = search.run(options.seed, progress.advance)
     whole = motion if start is None else _approach(start, motion, target, safety)
     safety.verify(whole)
-    table, bag = write_trajectory(options.output, whole, target.joint_names)
+    table, _, bag = write_trajectory(options.output, sample_motion(whole, target.joint_names))
     print_all(*target.describe(motion))
     others = target.reference.motions
     if not all(target.limits.are_held(*target.move(other)) for other in others):

@@ -22,7 +22,7 @@ def write_urdf(options: argparse.Namespace) -> int:
     """Write the identified arm as a URDF; 0 if the file was written."""
     saved = read_estimate(options.estimate)
     links = saved.need_links()
-    source = _find_urdf(saved, options.urdf)
+    source = find_urdf(saved, options.urdf)
     exported = export_urdf(source.text, links.bodies, links.joints)
     source.write(options.output, exported.text)
     notes = list(exported.notes)
@@ -89,7 +89,7 @@ def _write(text: str, path: Path | None) -> int:
     return OK
 
 
-def _find_urdf(saved: SavedEstimate, path: Path | None) -> UrdfFile:
+def find_urdf(saved: SavedEstimate, path: Path | None) -> UrdfFile:
     """Read the URDF of an estimate: the one named, that of its settings, or that of its first bag."""
     of_settings = "" if saved.settings is None else saved.settings.urdf
     named = path or (Path(of_settings) if of_settings else None)

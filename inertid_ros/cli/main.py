@@ -7,8 +7,10 @@ import sys
 from collections.abc import Sequence
 
 from inertid_ros.cli.command import (
+    ARM,
     BAG,
     BAGS,
+    CARRIED,
     EITHER,
     ESTIMATE,
     GRAVITY,
@@ -235,6 +237,46 @@ COMMANDS = (
                 help="density of the efforts' noise [Nm/sqrt(Hz)], one for all joints or one for each in the order of "
                 "the URDF (default: 0.5 %% of the effort limit at 200 Hz, 0.5 Nm where there is none)",
             ),
+        ),
+    ),
+    Command(
+        "feedforward",
+        "control.feedforward",
+        "fill in the efforts of a trajectory by the identified arm",
+        "Fill in the efforts that a trajectory_msgs/JointTrajectory takes, for a controller to feed forward, and their "
+        "standard deviations. Writes trajectory.yaml, a bag with the message, and trajectory.csv with the deviations. "
+        "Refused are trajectories beyond the limits of the robot description, and joints whose parameters are not "
+        "known for this motion.",
+        (
+            file_option(
+                "trajectory",
+                metavar="TRAJECTORY",
+                help="YAML as `ros2 topic echo` writes it, a bag, or a directory of inertid excite",
+            ),
+            ARM,
+            *CARRIED,
+            output("DIR", "directory to write to"),
+        ),
+    ),
+    Command(
+        "practise",
+        "control.practise",
+        "correct the efforts of a trajectory by what came of them",
+        "Learn from trials of one trajectory, each a bag of joint_states, with velocity and what the motors were told, "
+        "and of the trajectory that was sent, with its efforts. Writes the trajectory with the efforts for the next "
+        "trial, and practice.html with errors and commands trial by trial. Says when the error is at the noise, and "
+        "when practice does not help because the model is wrong.",
+        (
+            BAGS,
+            ARM,
+            *CARRIED,
+            option(
+                "--decoupled",
+                action="store_true",
+                help="learn by joints that know nothing of each other, to see what a simplified model costs",
+            ),
+            output("DIR", "directory to write to"),
+            REMAP,
         ),
     ),
     Command(

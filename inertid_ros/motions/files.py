@@ -1,4 +1,4 @@
-"""Files of a designed motion: the limits it holds are read, and the motion itself is written for a controller.
+"""What a motion is designed from: the limits that it holds, and the pose in which the arm is.
 
 Limits are those of the URDF, narrowed by a YAML file of the user, in rad (or m for prismatic joints) and seconds; every
 entry may be left out:
@@ -6,31 +6,22 @@ entry may be left out:
     joints:
       joint1: {lower: -1.0, upper: 1.0, velocity: 1.5, acceleration: 2.2, effort: 80.0}
 
-A motion becomes a CSV file, and a bag with one trajectory_msgs/JointTrajectory. The pose in which an arm is can be read
-from what `ros2 topic echo --once /joint_states` prints.
+The pose in which an arm is can be read from what `ros2 topic echo --once /joint_states` prints.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.rosbag2.errors import WriterError
-from rosbags.typesys import Stores, get_typestore
 
-from inertid_ros.core.errors import FileAccessError, FileFormatError, RobotDescriptionError
+from inertid_ros.core.errors import FileFormatError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import ArmModel, FramePath
-from inertid_ros.files.access import make_directory, write_whole
 from inertid_ros.files.document import Section, read_mapping
-from inertid_ros.motions.motion import JointPath, Motion
 from inertid_ros.motions.multisine import JointLimits
 
 TIME_TO_SPEED = 0.5
@@ -39,14 +30,6 @@ TIME_TO_SPEED = 0.5
 ENDLESS = 1e6
 """Limits beyond [rad, m, Nm or N] are none: descriptions write such numbers for a joint that has no limit."""
 _KEYS = ("lower", "upper", "velocity", "acceleration", "effort")
-
-TOPIC = "/joint_trajectory"
-TYPE = "trajectory_msgs/msg/JointTrajectory"
-RATE = 100.0
-"""Points of a trajectory per second; controllers interpolate between them."""
-
-_BAG = "trajectory"
-_CSV = "trajectory.csv"
 
 
 def read_limits(path: FramePath | ArmModel, file: str | Path | None = None) -> JointLimits:
@@ -143,56 +126,3 @@ def _to_number(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-def prepare_directory(directory: Path) -> None:
-    """Create the directory before the long search; FileAccessError if it cannot be written to or has a trajectory."""
-    for taken in (directory / _CSV, directory / _BAG):
-        if taken.exists():
-            raise FileAccessError(f"'{taken}' already exists: choose another directory, or move it away")
-    make_directory(directory)
-
-
-def write_trajectory(directory: Path, motion: Motion, joint_names: Sequence[str]) -> tuple[Path, Path]:
-    """Write both files into a prepared directory, and return their paths; FileAccessError if that fails.
-
-    The columns of the CSV are time, then positions, velocities and accelerations of all joints.
-    """
-    times = np.linspace(0.0, motion.duration, 1 + int(np.ceil(motion.duration * RATE)))
-    path = motion.at(times)
-    table, bag = directory / _CSV, directory / _BAG
-    try:
-        _write_csv(table, times, path, joint_names)
-        _write_bag(bag, times, path, joint_names)
-    except (OSError, WriterError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise FileAccessError(f"'{directory}' cannot be written to: {reason}; choose another one with -o") from None
-    return table, bag
-
-
-def _write_csv(file: Path, times: FloatArray, path: JointPath, names: Sequence[str]) -> None:
-    kinds = ("position", "velocity", "acceleration")
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream)
-    writer.writerow(["time", *(f"{name} {kind}" for kind in kinds for name in names)])
-    writer.writerows(np.column_stack([times, *path]).tolist())
-    write_whole(file, stream.getvalue())
-
-
-def _write_bag(folder: Path, times: FloatArray, path: JointPath, names: Sequence[str]) -> None:
-    store = get_typestore(Stores.ROS2_JAZZY)
-    message = _make_message(store.types, times, path, names)
-    with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-        connection = writer.add_connection(TOPIC, TYPE, typestore=store)
-        writer.write(connection, 0, store.serialize_cdr(message, TYPE))
-
-
-def _make_message(types: Any, times: FloatArray, path: JointPath, names: Sequence[str]) -> Any:
-    header = types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](0, 0), "")
-    make_point = types["trajectory_msgs/msg/JointTrajectoryPoint"]
-    make_duration = types["builtin_interfaces/msg/Duration"]
-    points = [
-        make_point(*state, np.empty(0), make_duration(*divmod(round(time * 1e9), 1_000_000_000)))
-        for time, *state in zip(times.tolist(), *path, strict=True)
-    ]
-    return types[TYPE](header, list(names), points)

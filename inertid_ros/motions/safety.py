@@ -21,10 +21,10 @@ from inertid_ros.core.errors import InertidError
 from inertid_ros.core.records import BoolArray, FloatArray
 from inertid_ros.motions.bodies import Body
 from inertid_ros.motions.distances import FLOOR, KEEP_OUT, SELF, Pair, Plane, Scene
-from inertid_ros.motions.files import RATE
 from inertid_ros.motions.motion import Hold, JointPath, Motion
 from inertid_ros.motions.multisine import JointLimits
 from inertid_ros.motions.placement import Kinematics
+from inertid_ros.motions.trajectory import RATE
 
 _COARSE = 0.05
 """Half the length [s] of the intervals that are looked at first."""

@@ -75,13 +75,12 @@ def make_page(traces: Traces) -> str:
     load, links = traces.load, traces.links
     verdicts = [] if load is None else [_show_verdict(load.verdict, list_load_sentences(load))]
     verdicts += [] if links is None else [_show_verdict(links.verdict, list_link_sentences(links))]
-    content = (
-        element("h1", title),
-        element("p", subtitle, kind="subtitle"),
-        *verdicts,
-        element("nav", *entries),
-        *sections.values(),
-    )
+    head = element("h1", title), element("p", subtitle, kind="subtitle")
+    return make_document(title, (*head, *verdicts, element("nav", *entries), *sections.values()))
+
+
+def make_document(title: str, content: Iterable[Html]) -> str:
+    """HTML of a whole page with its style and scripts, plotly.js included."""
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from builtin_interfaces.msg import Time
+from builtin_interfaces.msg import Duration, Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import InertiaStamped
-from std_msgs.msg import Float64MultiArray, MultiArrayDimension
+from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
@@ -19,6 +20,15 @@ from inertid_ros.core.rigid_body.inertial import UPPER_TRIANGLE
 
 COMBINED = "only in combinations"
 ABSENT = "not identifiable"
+
+TRAJECTORY_TYPES = {
+    "builtin_interfaces/msg/Duration": Duration,
+    "builtin_interfaces/msg/Time": Time,
+    "std_msgs/msg/Header": Header,
+    "trajectory_msgs/msg/JointTrajectory": JointTrajectory,
+    "trajectory_msgs/msg/JointTrajectoryPoint": JointTrajectoryPoint,
+}
+"""What a trajectory is made of (`motions.trajectory.fill_message`)."""
 
 _DISTURBING = (EventKind.CONTACT_BEGAN, EventKind.BIAS_CHANGED)
 """Events that keep the load from being known, or may have been a mistake."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 
+from inertid_ros.control.controllers import Follower, Gains
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
@@ -28,10 +30,13 @@ from inertid_ros.motions.motion import (
     with_rest,
 )
 from inertid_ros.motions.multisine import JointLimits, Multisine
-from inertid_ros.sim.arm import JointFriction, links_of, paper_ddarm_links
+from inertid_ros.sim.arm import JointFriction, links_of, paper_ddarm_links, spread_over_joints
+from inertid_ros.sim.driven import Drive
 from inertid_ros.sim.sensors import PUMA_ENCODER_RESOLUTION, SensorModel
 from inertid_ros.sim.simulator import Simulator
 
+DRIVE_MEMORY = 2.0
+"""Seconds of a driven arm's past that sensors can ask for: ten times the longest delay."""
 _EACH = ", one for all joints or one for each."
 
 
@@ -51,8 +56,21 @@ class ScenarioSettings:
     motion: str = setting(
         "paper_move",
         "The move of the paper with this robot and a load, its three moves for the links (ddarm), sines in all joints, "
-        "or none.",
-        choices=("paper_move", "paper_link_moves", "multisine", "hold"),
+        "none, or what efforts do to the arm (driven): then it follows trajectories and obeys efforts that are sent to "
+        "it.",
+        choices=("paper_move", "paper_link_moves", "multisine", "hold", "driven"),
+    )
+    pose: list[float] = setting(
+        [0.0],
+        "Where a driven arm begins, for each joint; one zero for where the paper's move begins, or the middle of the "
+        "ranges.",
+        "rad",
+    )
+    control_rate: float = setting(1000.0, "Samples per second of a driven arm's controller.", "Hz", 1.0, 4000.0)
+    natural_frequency: list[float] = setting([23.6], "Of a driven arm's feedback (PD) by the URDF" + _EACH, "rad/s")
+    damping: float = setting(1.0, "Damping ratio of that feedback.", "", 0.0, 10.0)
+    drive_noise: list[float] = setting(
+        [0.0], "Standard deviation of what a driven arm's motors add to what they are told" + _EACH, "Nm"
     )
     rest: float = setting(2.0, "Standstill before the first move.", "s", 0.0, 1e6)
     pause: float = setting(0.5, "Standstill between two of the paper's moves.", "s", 0.0, 1e6)
@@ -141,7 +159,7 @@ def build_simulator(settings: ScenarioSettings) -> Simulator:
     return Simulator(
         urdf,
         settings.sensor_frame,
-        build_motion(settings, robot),
+        build_drive(settings, robot) if settings.motion == "driven" else build_motion(settings, robot),
         build_sensors(settings),
         changes,
         gravity=settings.gravity,
@@ -151,6 +169,23 @@ def build_simulator(settings: ScenarioSettings) -> Simulator:
         friction=build_friction(settings),
         links=find_links(settings, robot),
     )
+
+
+def build_drive(settings: ScenarioSettings, robot: Robot) -> Drive:
+    """Build what drives an arm: feedback with the gains for the inertias, and efforts against the gravity, of the URDF.
+
+    Rotors are counted in, tool and load are not.
+    """
+    count, model = robot.model.nv, robot.model.copy()
+    model.gravity.linear = np.array(settings.gravity)
+    data = model.createData()
+    pose = _find_pose(settings, robot) if settings.pose == [0.0] else spread_over_joints("pose", settings.pose, count)
+    frequency = spread_over_joints("natural_frequency", settings.natural_frequency, count)
+    rotors = spread_over_joints("rotor_inertia", settings.rotor_inertia, count)
+    inertias = np.diag(pin.crba(model, data, pose)) + rotors
+    gains = Gains.of_inertias(inertias, frequency, settings.damping)
+    follower = Follower(pose, gains, np.array(pin.computeGeneralizedGravity(model, data, pose)))
+    return Drive(pose, follower, settings.control_rate, effort_noise=settings.drive_noise, memory=DRIVE_MEMORY)
 
 
 def find_links(settings: ScenarioSettings, robot: Robot) -> FloatArray | None:

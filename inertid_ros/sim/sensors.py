@@ -262,8 +262,9 @@ class Playback(Generic[Block]):
     Times are seconds since the start of the simulation, whose stamps must count from 0.
     """
 
-    def __init__(self, read: Callable[[float, float], Block]) -> None:
-        """Take one of a simulator's methods, such as `simulator.wrenches`."""
+    def __init__(self, read: Callable[[float, float], Block], ahead: float = AHEAD) -> None:
+        """Take one of a simulator's methods, such as `simulator.wrenches`, and how far ahead to compute [s]."""
+        self._seconds_ahead = ahead
         self._read: Callable[[float, float], Block] = read
         self._given = 0.0
         self._computed = 0.0
@@ -272,7 +273,7 @@ class Playback(Generic[Block]):
     def advance(self, time: float) -> Block:
         """Return the samples since the last call and before a time."""
         if time > self._computed:
-            self._computed = time + AHEAD
+            self._computed = time + self._seconds_ahead
             self._ahead = self._read(self._given, self._computed)
         limits = np.rint(np.array([self._given, time]) * NANOSECONDS).astype(np.int64)
         first, last = np.searchsorted(self._ahead.stamps, limits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -13,6 +13,7 @@ from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlo
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.motions.motion import JointPath, Motion
 from inertid_ros.sim.arm import ArmDynamics, JointFriction, load_wrench, move_wrench_to_root, with_links
+from inertid_ros.sim.driven import Drive, DrivenArm, ForwardDynamics
 from inertid_ros.sim.sensors import JointSensors, NoiseStream, SampleClock, Samples, SensorModel, WrenchSensor
 
 DEFAULT_START = 1_700_000_000_000_000_000
@@ -35,6 +36,11 @@ class LoadSchedule:
         phi = NO_LOAD if load is None else np.array(load, dtype=np.float64)
         insort(self._changes, (float(time), phi), key=lambda change: change[0])
 
+    def find(self, time: float) -> FloatArray:
+        """The load phi (10,) at a time, the same object until it changes."""
+        place = bisect_right(self._changes, time, key=lambda change: change[0])
+        return self._changes[place - 1][1] if place else NO_LOAD
+
     def parts(self, times: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
         """Yield for each load that is there at any of the rising times (N,) which of them these are, and phi (10,)."""
         bounds = np.searchsorted(times, [time for time, _ in self._changes])
@@ -45,18 +51,21 @@ class LoadSchedule:
 
 
 class Simulator:
-    """An arm that follows a motion exactly, with a load at its wrist sensor, joint sensors, and a sensor at its base.
+    """An arm that follows a motion exactly or is driven, with a load at its wrist sensor, and joint and base sensors.
 
     Times are seconds since the start. Every sample has its own random numbers, so it does not matter in which spans
     samples are asked for. The base sensor has the errors of the wrist sensor's model, drawn independently, and takes
     its samples at the same instants.
+
+    Attributes:
+        drive: what drives the arm; None for one that follows a motion.
     """
 
     def __init__(
         self,
         robot_urdf: str,
         sensor_frame: str,
-        motion: Motion,
+        motion: Motion | Drive,
         sensors: SensorModel | None = None,
         load_schedule: Iterable[tuple[float, FloatArray | None]] = (),
         gravity: ArrayLike = DEFAULT_GRAVITY,
@@ -71,7 +80,7 @@ class Simulator:
         Args:
             robot_urdf: text of the URDF.
             sensor_frame: frame of the URDF in which loads are given and wrenches measured.
-            motion: of all joints of the URDF in its order.
+            motion: of all joints of the URDF in its order, or what drives them.
             sensors: rates and errors; None for perfect sensors at 200 Hz.
             load_schedule: times [s] at which the load becomes phi (10,) in the sensor frame, or None.
             gravity: (3,) in the root frame, m/s^2.
@@ -84,18 +93,25 @@ class Simulator:
         robot = Robot.from_urdf(robot_urdf)
         if links is not None:
             robot = with_links(robot, links)
-        self._arm = ArmDynamics(robot, sensor_frame, np.asarray(gravity, dtype=np.float64))
-        if motion.joint_count != len(robot.joint_names):
-            raise SettingError("motion", motion.joint_count, f"a motion of the joints {', '.join(robot.joint_names)}")
+        gravity = np.asarray(gravity, dtype=np.float64)
+        self._arm = ArmDynamics(robot, sensor_frame, gravity)
+        count = len(motion.pose) if isinstance(motion, Drive) else motion.joint_count
+        if count != len(robot.joint_names):
+            raise SettingError("motion", count, f"a motion of the joints {', '.join(robot.joint_names)}")
         model = SensorModel() if sensors is None else sensors
-        self._motion = motion
         self._frames = {"wrist": sensor_frame, "base": robot.frame_names[0]}
         self._start = start_stamp
         self._delay = model.wrench_delay
         self._effort_delay = None if model.effort_noise is None else model.effort_delay
-        self._friction = (friction or JointFriction()).for_joints(motion.joint_count)
+        self._friction = (friction or JointFriction()).for_joints(count)
         self._tool = NO_LOAD if tool is None else np.array(tool, dtype=np.float64)
         self._schedule = LoadSchedule(load_schedule)
+        self.drive = motion if isinstance(motion, Drive) else None
+        if isinstance(motion, Drive):
+            dynamics = ForwardDynamics(robot, sensor_frame, gravity, self._friction, self._tool)
+            self._motion: Motion | DrivenArm = DrivenArm(motion, dynamics, model, self._schedule.find, seed)
+        else:
+            self._motion = motion
         self._joint_clock, self._wrench_clock = (
             SampleClock(rate, model.stamp_jitter, NoiseStream(seed, f"{name} clock", 1, uniform=True))
             for name, rate in (("joint", model.joint_rate), ("wrench", model.wrench_rate))
@@ -146,6 +162,8 @@ class Simulator:
         if self._effort_delay is None:
             return None
         times = samples.seconds - self._effort_delay
+        if isinstance(self._motion, DrivenArm):
+            return self._joint_sensors.read_efforts(samples, self._motion.efforts(times))
         path = self._motion.at(times)
         efforts = np.empty(path.positions.shape)
         for rows, load in self._schedule.parts(times):

@@ -53,8 +53,19 @@ inertid driver --ros-args -p robot:=ddarm -p links:=paper -p load:=none -p motio
     -p tachometer:=true -p effort:=true
 ```
 
+With `motion:=driven` nothing is prescribed: the arm is what efforts make of it (forward dynamics with friction, rotors
+and the effort limits of the URDF). It holds its pose by feedback, follows trajectories, with the efforts in them fed
+forward, and obeys raw efforts ([feedforward and practice](control.md)):
+
+```
+inertid driver --ros-args -p robot:=ddarm -p links:=paper -p load:=none -p motion:=driven -p pose:=[0.5,5.0,4.0] \\
+    -p joint_rate:=1000.0 -p tachometer:=true -p effort:=true -p effort_noise:=[0.0]
+```
+
 | topic | type | what |
 | --- | --- | --- |
+| `joint_trajectory` (in) | trajectory_msgs/JointTrajectory | to a driven arm: followed from its stamp on, or at once |
+| `effort_commands` (in) | std_msgs/Float64MultiArray | to a driven arm: one effort per joint, obeyed for 0.1 s |
 | `joint_states` | sensor_msgs/JointState | positions, velocities with `tachometer`, motor efforts with `effort` |
 | `wrench` | geometry_msgs/WrenchStamped | what the wrist sensor measures, in `sensor_frame` |
 | `base_wrench` | geometry_msgs/WrenchStamped | what a sensor below the base measures, in the URDF's root frame; \

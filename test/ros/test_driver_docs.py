@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import rclpy
+from rclpy.parameter import Parameter
 
 from inertid_ros.cli.main import main
 from inertid_ros.core.settings.settings import iterate_settings
@@ -36,8 +37,9 @@ def _name_type(kind: type) -> str:
 
 def test_topics_and_services_are_the_driver_s(ros_domain: int) -> None:
     rclpy.init(args=[], domain_id=ros_domain)
-    driver = SimulatedDriver()
+    driver = SimulatedDriver(parameter_overrides=[Parameter("motion", value="driven")])
     try:
+        taken = {subscription.topic_name: _name_type(subscription.msg_type) for subscription in driver.subscriptions}
         published = {publisher.topic_name: _name_type(publisher.msg_type) for publisher in driver.publishers}
         services = {service.srv_name: _name_type(service.srv_type) for service in driver.services}
     finally:
@@ -45,6 +47,9 @@ def test_topics_and_services_are_the_driver_s(ros_domain: int) -> None:
         rclpy.shutdown()
     rows = re.findall(r"^\| `([^`]+)` \| (\w+_(?:msgs|srvs))/(\w+) \|", PAGE, re.MULTILINE)
     assert len(rows) == 5
+    inputs = re.findall(r"^\| `([^`]+)` \(in\) \| (\S+) \|", PAGE, re.MULTILINE)
+    assert len(inputs) == 2
+    assert all(taken[f"/{name}"] == kind for name, kind in inputs)
     for name, package, kind in rows:
         if name.startswith("~/"):
             (there,) = [text for path, text in services.items() if path.rsplit("/", 1)[-1] == name.removeprefix("~/")]

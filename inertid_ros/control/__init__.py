@@ -1,0 +1,1 @@
+"""The identified arm at work: what a motion takes, controllers, learning by practice."""
