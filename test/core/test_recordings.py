@@ -9,24 +9,29 @@ from support.chain import load_of, sensor_of
 from support.recordings import read_load_recording, recording
 
 from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.records import Event
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 
 LOCAL_GRAVITY = 9.82085
 
 
-def identify(name: str) -> Chain:
+def identify(name: str, events: list[Event] | None = None) -> Chain:
     urdf, joints, wrenches = read_load_recording(name)
     settings = Settings(gravity=[0.0, 0.0, -LOCAL_GRAVITY], load=LoadSettings(sensor_frame="ft_sensor"))
     chain = Chain(Robot.from_urdf(urdf), settings, Target.LOAD)
     chain.push(joints)
     chain.push(wrenches)
-    chain.process()
+    output = chain.process()
+    if events is not None and output is not None:
+        events += output.events
     return chain
 
 
 def test_static_poses() -> None:
-    chain = identify("wrist_ft_static_poses")
+    events: list[Event] = []
+    chain = identify("wrist_ft_static_poses", events)
+    assert not events, "what is wrong in a pose is no change"
     estimate, sensor = load_of(chain), sensor_of(chain)
     assert sensor.sign == "on_sensor"
     assert estimate.values[0] == pytest.approx(0.932, abs=0.005)

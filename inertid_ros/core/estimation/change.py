@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from inertid_ros.core.equations.load import FEATURES, LOAD, UNKNOWNS
-from inertid_ros.core.estimation.products import ProductSums, add_scores
+from inertid_ros.core.estimation.products import CONSTANT, TINY, ProductSums, add_scores
 from inertid_ros.core.estimation.systematic import Normal, find_coefficients, weigh_products
 from inertid_ros.core.records import EventKind, FloatArray, IntArray
 
@@ -89,6 +89,12 @@ _DOUBTFUL = 0.05
 """Probability below which a change may be growing still, and is not accepted yet: to wait costs half a second."""
 
 
+_TURNED = 0.5
+"""Scatter of the proper acceleration [m/s²] from which a window shows more than one pose: gravity turns by 10°."""
+_SAME_POSE = 0.1
+"""Change of the mean proper acceleration [m/s²] up to which a pose is still the same: 0.6°."""
+
+
 class Evidence(NamedTuple):
     """What a window says.
 
@@ -131,6 +137,24 @@ def _find_scores(sums: ProductSums, window: FloatArray, values: FloatArray, inde
     seen = sizes > _SEEN
     roots, directions = np.sqrt(sizes[seen]), directions[:, seen]
     return _Scores(directions.T @ slope / roots, directions.T @ information / roots[:, None], (directions * roots).T)
+
+
+def tells_more_than_pose(window: FloatArray, before: FloatArray) -> bool:
+    """Whether what a window shows cannot be due to its pose alone.
+
+    What is wrong in a pose stays the same for as long as it is held. So the sensor must have turned in the window, or
+    have been in the same pose before it: products (6, P, P) each.
+    """
+    mean, scatter = _find_pose(window)
+    return scatter > _TURNED or float(np.linalg.norm(mean - _find_pose(before)[0])) < _SAME_POSE
+
+
+def _find_pose(window: FloatArray) -> tuple[FloatArray, float]:
+    """Mean (3,) and scatter of the proper acceleration."""
+    gram = window[0]
+    weight = max(float(gram[CONSTANT, CONSTANT]), TINY)
+    mean = gram[CONSTANT, :3] / weight
+    return mean, float(np.sqrt(max(np.trace(gram[:3, :3]) / weight - mean @ mean, 0.0)))
 
 
 def looks_the_same(sums: ProductSums, pieces: int) -> bool:

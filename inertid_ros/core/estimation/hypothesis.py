@@ -29,6 +29,7 @@ from inertid_ros.core.estimation.change import (
     find_probability,
     find_sameness,
     looks_the_same,
+    tells_more_than_pose,
     weigh_change,
 )
 from inertid_ros.core.estimation.estimate import Mode
@@ -343,7 +344,11 @@ class HypothesisEstimator:
             return self._report(True, EventKind.CONTACT_BEGAN, 1.0 - CONSISTENT)
         is_distinct = evidence.is_distinct and (evidence.load > evidence.bias or age >= _STEADY)
         if same is not None and not same.is_doubtful and (is_distinct or is_last):
-            return self._accept_slight(sums.split_off(age, dropped), evidence)
+            oldest = sums.window(age + dropped + 1) - sums.window(age + dropped)
+            if tells_more_than_pose(since, oldest):
+                return self._accept_slight(sums.split_off(age, dropped), evidence)
+            if is_last:
+                return _NOTHING
         self._suspected = _Suspicion(dropped, age, suspected.evidence or evidence)
         return _NOTHING
 

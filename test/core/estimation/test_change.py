@@ -7,8 +7,15 @@ import pytest
 from support.products import draw_values, make_rows, make_sums, measure
 
 from inertid_ros.core.equations.load import FEATURES, LOAD, PRIOR_BIAS, PRIOR_LOAD, REGRESSORS, UNKNOWNS
-from inertid_ros.core.estimation.change import _CHANGE, CERTAIN, Evidence, find_sameness, weigh_change
-from inertid_ros.core.estimation.products import ProductSums
+from inertid_ros.core.estimation.change import (
+    _CHANGE,
+    CERTAIN,
+    Evidence,
+    find_sameness,
+    tells_more_than_pose,
+    weigh_change,
+)
+from inertid_ros.core.estimation.products import CONSTANT, PRODUCTS, ProductSums
 from inertid_ros.core.estimation.systematic import nuisance_deviations
 from inertid_ros.core.records import FloatArray
 
@@ -115,3 +122,23 @@ def test_a_change_that_stays_is_not_contradicted() -> None:
 @pytest.mark.parametrize("factor", [0.0, 2.5], ids=["it has passed", "it has grown"])
 def test_a_change_that_passes_or_grows_is_contradicted(factor: float) -> None:
     assert find_sameness(*make_next(factor * CHANGES["load"])).is_contradicted
+
+
+def hold(*poses: tuple[float, float, float]) -> FloatArray:
+    """Products (6, P, P) of a window in which these proper accelerations are held one after the other."""
+    z = np.zeros((len(poses), PRODUCTS))
+    z[:, :3], z[:, CONSTANT] = poses, 1.0
+    return np.tile(z.T @ z, (6, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("window", "before", "tells"),
+    [
+        (hold((0.0, 0.0, 9.8)), hold((0.0, 9.8, 0.0)), False),
+        (hold((0.0, 0.0, 9.8), (0.0, 0.1, 9.8)), hold((0.0, 9.8, 0.0)), False),
+        (hold((0.0, 0.0, 9.8)), hold((0.0, 0.05, 9.8)), True),
+        (hold((0.0, 0.0, 9.8), (0.0, 2.0, 9.6)), hold((0.0, 9.8, 0.0)), True),
+    ],
+)
+def test_one_pose_tells_nothing_unless_it_was_held_before(window: FloatArray, before: FloatArray, tells: bool) -> None:
+    assert tells_more_than_pose(window, before) is tells
