@@ -7,7 +7,8 @@ import dataclasses
 import gc
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
@@ -85,6 +86,18 @@ def make_parser(commands: tuple[Command, ...]) -> argparse.ArgumentParser:
                 groups[group] = own.add_mutually_exclusive_group() if group == EITHER else own.add_argument_group(group)
             groups[group].add_argument(*names, **keywords)
     return parser
+
+
+@contextmanager
+def show_progress(what: str, total: int, unit: str = "messages") -> Iterator[Callable[[int], None]]:
+    """Show a bar while something is done, if standard error is a terminal; what this gives advances it."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from inertid_ros.cli.console import ProgressBar
+
+    with ProgressBar(what, total, unit) as bar:
+        yield bar.advance
 
 
 def option(*names: str, group: str = "", **keywords: Any) -> Option:

@@ -39,20 +39,18 @@ class _Rate(ProgressColumn):
 
 
 class ProgressBar:
-    """A bar on standard error, if that is a terminal, with rate and remaining time; it disappears at the end."""
+    """A bar on standard error, which is a terminal, with rate and remaining time; it disappears at the end."""
 
     def __init__(self, what: str, total: int, unit: str = "messages") -> None:
         """Make a bar that says what is being done; a total of 0 is one that is not known."""
-        console = Console(stderr=True)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f} %"),
             _Rate(unit),
             TimeRemainingColumn(),
-            console=console,
+            console=Console(stderr=True),
             transient=True,
-            disable=not console.is_terminal,
         )
         self._task = self._progress.add_task(what, total=total or None)
 

@@ -12,8 +12,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from inertid_ros.cli.command import OK
-from inertid_ros.cli.console import ProgressBar, print_all
+from inertid_ros.cli.command import OK, show_progress
+from inertid_ros.cli.console import print_all
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.errors import FileFormatError, SettingError
 from inertid_ros.core.estimation.states import judge_link_parameters
@@ -93,8 +93,8 @@ def run(options: argparse.Namespace) -> int:
     start = None if options.pose is None else _find_start(pose, target, safety)
     prepare_directory(options.output)
     search = MotionSearch(target.information, target.limits, options.duration, options.candidates, safety)
-    with ProgressBar("comparing motions", search.candidates, "motions") as progress:
-        motion = search.run(options.seed, progress.advance)
+    with show_progress("comparing motions", search.candidates, "motions") as progress:
+        motion = search.run(options.seed, progress)
     whole = motion if start is None else _approach(start, motion, target, safety)
     safety.verify(whole)
     table, _, bag = write_trajectory(options.output, sample_motion(whole, target.joint_names))

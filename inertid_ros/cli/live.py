@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from inertid_ros.cli.command import FAILED, OK, complain, say
+from inertid_ros.cli.command import FAILED, OK, complain, say, show_progress
 from inertid_ros.core.errors import RecordingError, SettingError
 
 if TYPE_CHECKING:
     from inertid_ros.bags.bag import Bag
-    from inertid_ros.cli.console import ProgressBar
     from inertid_ros.ros.bag_publisher import RecordedMessage
 
 FASTEST = 1000.0
@@ -57,7 +56,6 @@ def publish(options: argparse.Namespace) -> int:
 def _play(bag: Bag, options: argparse.Namespace) -> None:
     import rclpy
 
-    from inertid_ros.cli.console import ProgressBar
     from inertid_ros.ros.bag_publisher import BagPublisher
 
     if not bag.topics or bag.end <= bag.start:
@@ -71,7 +69,7 @@ def _play(bag: Bag, options: argparse.Namespace) -> None:
         if not publisher.wait_for_listeners():
             say("nobody has subscribed to any of its topics yet: playing anyway")
         count = sum(bag.topics[topic].count for topic in publisher.topics)
-        with ProgressBar("playing", 0 if options.loop else count) as progress:
+        with show_progress("playing", 0 if options.loop else count) as progress:
             while rclpy.ok():
                 publisher.play(_iterate(bag, publisher.topics, progress), options.rate)
                 if not options.loop or bag.trouble:
@@ -81,8 +79,8 @@ def _play(bag: Bag, options: argparse.Namespace) -> None:
         publisher.close()
 
 
-def _iterate(bag: Bag, topics: tuple[str, ...], progress: ProgressBar) -> Iterator[RecordedMessage]:
+def _iterate(bag: Bag, topics: tuple[str, ...], progress: Callable[[int], None]) -> Iterator[RecordedMessage]:
     """Walk over the messages in the order of recording, and show the progress."""
     for block in bag.blocks(topics, BLOCK):
         yield from block.list_messages()
-        progress.advance(block.count)
+        progress(block.count)

@@ -14,12 +14,17 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from inertid_ros.bags.bag import Bag, Topics
-from inertid_ros.cli.command import FAILED, OK, complain, finish, make_plan, read_description, read_parameters
-from inertid_ros.cli.console import ProgressBar, make_console, print_all
+from inertid_ros.cli.command import (
+    FAILED,
+    OK,
+    complain,
+    finish,
+    make_plan,
+    read_description,
+    read_parameters,
+    show_progress,
+)
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.settings.choices import LoadSource
 from inertid_ros.core.verdict import describe_issue
@@ -46,8 +51,8 @@ def replay(options: argparse.Namespace) -> int:
     plan = make_plan(options)
     recordings = find_recordings(options.bags, plan)
     what = "1 recording" if len(recordings) == 1 else f"{len(recordings)} recordings"
-    with ProgressBar(what, sum(recording.messages for recording in recordings)) as progress:
-        outcome = replay_recordings(recordings, plan, options.output, progress.advance, options.jobs)
+    with show_progress(what, sum(recording.messages for recording in recordings)) as progress:
+        outcome = replay_recordings(recordings, plan, options.output, progress, options.jobs)
     complain(options, outcome.trouble)
     _print_outcome(outcome, options.output)
     return FAILED if outcome.trouble else OK
@@ -65,53 +70,56 @@ def weigh(options: argparse.Namespace) -> int:
     for path in options.bags:
         with Bag(path) as bag:
             total += bag.count((plan.topics.joint_states,))
-    with ProgressBar("weighing", total) as bar:
-        found = weigh_bags(options.bags, plan, bar.advance)
+    with show_progress("weighing", total) as progress:
+        found = weigh_bags(options.bags, plan, progress)
     return finish(options, found.list_all(), _print_weighing)
 
 
 def _print_outcome(outcome: Outcome, output: Path) -> None:
     """Print what was found, how well it explains what was measured, and where the files are."""
-    console = Console(highlight=False, soft_wrap=True, markup=False)
     if outcome.document["load"] is not None:
-        _print_load(console, outcome.document, outcome.recordings[-1].traces.load)
+        _print_load(outcome.document, outcome.recordings[-1].traces.load)
     if outcome.document["links"] is not None:
-        _print_links(console, outcome.document["links"])
+        _print_links(outcome.document["links"])
     for reason in dict.fromkeys(reason for verdict in outcome.verdicts.values() for reason in verdict.reasons):
-        console.print(f"{reason.level}: {reason.message}")
+        print(f"{reason.level}: {reason.message}")
     for item in unite_health(part.traces.health for part in outcome.recordings):
         if item.code == "gap":
-            console.print(f"note: {item.source}: {describe_issue(item)}")
+            print(f"note: {item.source}: {describe_issue(item)}")
     for name, verdict in outcome.verdicts.items():
-        console.print(f"verdict on the {name}: {verdict.headline}")
-    console.print(f"written to {output}")
+        print(f"verdict on the {name}: {verdict.headline}")
+    print(f"written to {output}")
 
 
-def _print_load(console: Console, document: dict[str, Any], last: LoadTrace | None) -> None:
+def _print_load(document: dict[str, Any], last: LoadTrace | None) -> None:
     load, sensor = document["load"], None if last is None else last.estimate.sensor
     for index, name in enumerate(PARAMETER_NAMES):
         deviation = math.sqrt(load["covariance"][index][index])
         state = load["states"][index]
         text = format_parameter(index, float(load["parameters"][index]), deviation, state)
         repeats = format_spread(load["repeatability"][index], PARAMETER_UNITS[index])
-        console.print(f"{name:>4}  {text}" + ("" if state == "not excited yet" else f"; repeats within ± {repeats}"))
+        print(f"{name:>4}  {text}" + ("" if state == "not excited yet" else f"; repeats within ± {repeats}"))
     if sensor is not None:
         for name, text in format_nuisances(sensor).items():
-            console.print(f"{name}: {text}")
+            print(f"{name}: {text}")
     relative = document["residual"]["relative_rms"]
-    console.print(f"residual: {100.0 * relative:.2f} % of the rms of the wrench")
+    print(f"residual: {100.0 * relative:.2f} % of the rms of the wrench")
 
 
-def _print_links(console: Console, links: dict[str, Any]) -> None:
-    console.print(f"links: {count_states(links['base_parameters']['states'])}")
+def _print_links(links: dict[str, Any]) -> None:
+    print(f"links: {count_states(links['base_parameters']['states'])}")
     for name, entry in links["fit"]["channels"].items():
         urdf = links["urdf_residual"]["channels"][name]["relative_rms"]
-        console.print(f"  {name}: {100.0 * entry['relative_rms']:.2f} % left (URDF {100.0 * urdf:.1f} %)")
+        print(f"  {name}: {100.0 * entry['relative_rms']:.2f} % left (URDF {100.0 * urdf:.1f} %)")
     fit, urdf = links["fit"]["relative_rms"], links["urdf_residual"]["relative_rms"]
-    console.print(f"fit: {100.0 * fit:.2f} % of the rms is left, {100.0 * urdf:.1f} % by the URDF alone")
+    print(f"fit: {100.0 * fit:.2f} % of the rms is left, {100.0 * urdf:.1f} % by the URDF alone")
 
 
 def _print_weighing(content: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    from inertid_ros.cli.console import print_all
+
     table = Table("parameter", "value ± 95 %", "state", title=f"Load in frame {content['frame']}")
     for unit, (name, entry) in zip(PARAMETER_UNITS, content["parameters"].items(), strict=True):
         table.add_row(name, format_estimate(entry["value"], entry["deviation"], unit), entry["state"])
@@ -129,8 +137,8 @@ def validate(options: argparse.Namespace) -> int:
 
     saved = read_estimate(options.estimate)
     comparison = prepare(saved, options.bags, make_plan(options, saved))
-    with ProgressBar("predicting", comparison.messages) as progress:
-        content = comparison.run(progress.advance)
+    with show_progress("predicting", comparison.messages) as progress:
+        content = comparison.run(progress)
     return finish(options, content, _print_validation)
 
 
@@ -162,6 +170,10 @@ def _print_residuals(content: dict[str, Any], relative: dict[str, str], groups: 
 
     `relative` has the parts of the content with a relative rms of their own, and the heading of each.
     """
+    from rich.table import Table
+
+    from inertid_ros.cli.console import make_console
+
     relative = {part: heading for part, heading in relative.items() if not part or content[part] is not None}
     table = Table()
     ratios = ["over the URDF's"] if "urdf" in relative else []
@@ -201,6 +213,10 @@ def react(options: argparse.Namespace) -> int:
 
 
 def _print_reactions(content: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    from inertid_ros.cli.console import print_all
+
     table = Table()
     table.add_column("identified")
     for heading in ("value", "± (95 %)", "by the URDF", "unit"):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inertid_ros.bags.bag import Bag
 from inertid_ros.bags.mcap_writer import McapWriter, Sink
@@ -21,6 +18,9 @@ from inertid_ros.files.estimate_writer import write_estimate
 from inertid_ros.replay.combine import Recorded, combine, make_document
 from inertid_ros.replay.inputs import Plan, Progress
 from inertid_ros.replay.replay import replay_bags
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _POLL = 0.2
 _OVERLAP = 100_000_000
@@ -149,6 +149,9 @@ def _run_in_processes(
     tasks: Sequence[_Task], plan: Plan, output: Path, progress: Progress, processes: int
 ) -> list[_Result]:
     """Replay in processes of their own, which count messages in a number that they share."""
+    import multiprocessing
+    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+
     context = multiprocessing.get_context("spawn")
     counter = context.Value("q", 0)
     with ProcessPoolExecutor(processes, context, initializer=_share_counter, initargs=(counter,)) as pool:
@@ -164,6 +167,8 @@ def _run_in_processes(
 
 
 def _collect(future: Future[_Result], task: _Task) -> _Result:
+    from concurrent.futures.process import BrokenProcessPool
+
     try:
         return future.result()
     except BrokenProcessPool:

@@ -1,4 +1,4 @@
-"""A process ends with the code it should, whatever its executor was doing."""
+"""A process ends with the code it should, whatever its executor was doing, and nothing holds its messages up."""
 
 from __future__ import annotations
 
@@ -31,3 +31,30 @@ def test_an_executor_that_was_cut_short_does_not_abort_the_process() -> None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert "cut short" in done.stdout
         assert done.returncode == 0, done.stderr
+
+
+LOGGED = """
+import os
+import rclpy
+from rclpy.node import Node
+from inertid_ros.ros.runtime import ros_session, spin
+
+def log():
+    find = os.path.realpath
+    os.path.realpath = lambda path, **options: looked_at.append(path) or find(path, **options)
+    node.get_logger().info("something happened")
+    os.path.realpath = find
+    print("files:", len(looked_at))
+    rclpy.shutdown()
+
+with ros_session([]):
+    node, looked_at = Node("logging"), []
+    node.create_timer(0.01, log)
+    spin(node)
+"""
+"""The first line that a node logs while it serves messages, and how many files are looked at for it."""
+
+
+def test_the_first_line_of_the_log_does_not_look_at_all_modules() -> None:
+    done = subprocess.run([sys.executable, "-c", LOGGED], capture_output=True, text=True, timeout=60, check=False)
+    assert int(done.stdout.split("files:")[1]) < 10, done.stderr

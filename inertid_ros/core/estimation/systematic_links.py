@@ -153,21 +153,23 @@ def solve_jointly(
         free = np.concatenate((np.arange(count), count + np.flatnonzero(deviations)))
         lines = [_expand(channel, values, size + k) for k, channel in enumerate(channels)]
         rows = _stack(channels, lines, prior, values, variances)
-        measured = rows[:, free]
+        measured = rows[:, np.append(free, -1)]
+        whole = np.concatenate((measured, _weigh(deviations, count)))
+        factor = np.asarray(np.linalg.qr(whole, mode="r"))[:-1]
         root = np.zeros((len(free), len(values)))
-        turned, factor = np.linalg.qr(np.concatenate((measured, _weigh(deviations, count))))
-        root[:, free] = solve_triangular(factor, np.eye(len(free))).T
-        values = root.T @ (turned[: len(rows)].T @ rows[:, -1])
+        root[:, free] = solve_triangular(factor[:, :-1], np.eye(len(free))).T
+        values = root.T @ factor[:, -1]
         for k, score in enumerate(scores):
             coefficients = wanders[k].list_coefficients(values, values[size + k])
             variances[k] = score.find_variance(coefficients) + channels[k].floor
-    covariance, noise = root.T @ root, root.T @ turned[: len(rows)].T
+    covariance = root.T @ root
+    noise = covariance[:count, free] @ measured[:, :-1].T
     spread = np.sqrt(np.diag(covariance)[count:])
     _widen_offsets(covariance, channels, nuisances, np.hypot(values[count:], spread))
     return JointSolution(
         values[:count],
         covariance[:count, :count],
-        noise[:count] @ noise[:count].T,
+        noise @ noise.T,
         values[count:],
         spread,
         variances,
@@ -208,7 +210,9 @@ def _stack(
 def _weigh(deviations: FloatArray, count: int) -> FloatArray:
     """Whitened rows of the priors of those nuisances that have one, after columns of so many unknowns."""
     known = deviations[deviations > 0.0]
-    return np.concatenate((np.zeros((len(known), count)), np.diag(1.0 / known)), axis=1)
+    rows = np.zeros((len(known), count + len(known) + 1))
+    rows[:, count:-1] = np.diag(1.0 / known)
+    return rows
 
 
 def _list_scores(channels: Sequence[Channel], blocks: Blocks, unknowns: int) -> list[ChannelScores]:

@@ -105,9 +105,9 @@ class Carrier(Protocol):
         """Extrapolates and predicts, see `advance.foresee`."""
 
 
-FIRST, LAST, GO_ON = 1, 2, 4
+FIRST, LAST, GO_ON, RESUME = 1, 2, 4, -2
 """What a kernel that pairs readings with joint states is called for: the first and the last of their publishers, and
-whether samples are complete then."""
+whether samples are complete then; or only to carry them on from a row, see `advance.carry`."""
 
 
 @compiled

@@ -28,7 +28,7 @@ from inertid_ros.core.compiled import compiled
 from inertid_ros.core.equations import signals as equation
 from inertid_ros.core.equations.signals import compute_signals
 from inertid_ros.core.input.joint_stream import extrapolate
-from inertid_ros.core.input.segments import FIRST, GO_ON, LAST, WIDTH, copy_readings, find_cuts, lay_down
+from inertid_ros.core.input.segments import FIRST, GO_ON, LAST, RESUME, WIDTH, copy_readings, find_cuts, lay_down
 from inertid_ros.core.input.timeline import STOP, interpolate
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, make_row, remember_integrals
@@ -101,11 +101,14 @@ def carry(
         stamps: (N,) the result, as for the next two.
         samples: (N, 1 + 2 n + 3 K).
         marks: (2, N or more) WIDTH and CUT of each.
-        steps: whether this is the FIRST publisher, the LAST, and whether to GO_ON after it.
+        steps: whether this is the FIRST publisher, the LAST, and whether to GO_ON after it; RESUME - row to pair
+            nothing and carry samples on from a row, so that `advance` is compiled and loaded but once.
 
     Returns:
         See `advance`; -1 if samples are not to be carried on, and less if so many of them do not simply follow.
     """
+    if steps <= RESUME + 1:
+        return advance(x, at, stamps, samples, RESUME - steps)
     first = 1 + 2 * at[at[INTEGERS_END] + JOINTS]
     if steps & FIRST:
         lay_down(reading_line, readings, first, stamps, samples, marks)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from inertid_ros.core.compiled import specialise
 from inertid_ros.core.equations.equation import Equation
-from inertid_ros.core.input.segments import Segment
+from inertid_ros.core.input.segments import RESUME, Segment
 from inertid_ros.core.records import FloatArray, IntArray
-from inertid_ros.core.rows.advance import INTERVAL, advance, carry, foresee, weigh_entries
+from inertid_ros.core.rows.advance import INTERVAL, carry, foresee, weigh_entries
 from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, INTEGRAL, fill_nuisances, record_row
 from inertid_ros.core.rows.memory import GAP, RESTART, make_memory
 from inertid_ros.core.settings.choices import Method
@@ -94,7 +96,7 @@ class Rows:
         floats, integers: all that kernels remember, see `make_memory`.
         memory: named views of what rows remember.
         own_integers: its sizes and counters.
-        carry, foresee: the kernels of `advance` that pair readings with joint states.
+        carry: the kernel of `advance` that pairs readings with joint states and carries them on.
         settling: how long a wrong sample has an effect [s].
         noise_bandwidth: variance of a row for white noise of density one [Hz].
         correlation: how many rows, one a decision interval, are worth one where the noise is white.
@@ -121,10 +123,16 @@ class Rows:
             m.row, m.row_signals, m.row_readings, m.row_usable, m.row_motion, m.row_standing, m.row_moved, m.row_is_old
         )
         memory, integers, table = (self.floats, self.integers), np.empty(0, np.int64), np.empty((0, 1))
-        self._advance = specialise(advance, *memory, integers, table, -1)
-        line, readings, result = (integers, table), (integers, table), (integers, table)
+        line = readings = result = integers, table
         self.carry = specialise(carry, *memory, *line, integers, *readings, *result, table, 0)
-        self.foresee = specialise(foresee, *memory, *line, table, integers, *readings, *result, 0)
+        self._nothing = *line, integers, *readings
+
+    @cached_property
+    def foresee(self) -> Callable[..., bool]:
+        """The kernel of `advance` that predicts readings which wait; only a live chain needs it."""
+        line = readings = result = np.empty(0, np.int64), np.empty((0, 1))
+        joints, targets = line[1], line[0]
+        return specialise(foresee, self.floats, self.integers, *line, joints, targets, *readings, *result, 0)
 
     def restart(self) -> None:
         """Restart the filters at the next sample: what they remember is no longer true."""
@@ -143,7 +151,8 @@ class Rows:
 
     def resume(self, segment: Segment, position: int) -> int:
         """Carry on from the sample of a row to the next one."""
-        return self._advance(self.floats, self.integers, segment.stamps, segment.samples, position)
+        stamps, samples, nothing = segment.stamps, segment.samples, self._nothing
+        return self.carry(self.floats, self.integers, *nothing, stamps, samples, nothing[1], RESUME - position)
 
     def record_row(self, values: FloatArray, drives: IntArray, record: FloatArray) -> bool:
         """Record the newest row and leave out what noise alone would excite, see `making.record_row`."""
