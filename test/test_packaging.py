@@ -22,7 +22,7 @@ from support.bags import puma_messages, write_bag
 import inertid_ros
 
 ROOT = Path(__file__).parents[1]
-DATA_DIRECTORIES = ("urdf", "config", "launch", "rviz")
+DATA_DIRECTORIES = ("urdf", "config", "launch", "rviz", "foxglove")
 COMMANDS = ("estimator", "inertid", "simulated_driver")
 
 # Import names that are not the names of what has to be installed: for rosdep, and for pip.

@@ -165,6 +165,13 @@ def read_estimate(path: Path) -> SavedEstimate:
     )
 
 
+def find_tool_file(settings: Settings) -> Path | None:
+    """The file of the tool that the settings name; None for no tool."""
+    if settings.load.tool:
+        return Path(settings.save_directory).expanduser().absolute() / f"inertid_tool_{settings.load.tool}.yaml"
+    return Path(settings.load.tool_file).expanduser() if settings.load.tool_file else None
+
+
 def read_tool(path: Path) -> Tool:
     """The tool of a file; raises as `read_estimate` does, and FileFormatError if it has none."""
     saved = read_estimate(path)

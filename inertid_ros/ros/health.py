@@ -41,7 +41,7 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "unusable_tool": (
         "error",
         "the tool file cannot be used; no tool is subtracted",
-        "set load.tool_file to a file written by ~/capture_tool or ~/save",
+        "call ~/capture_tool with the bare tool, or set load.tool or load.tool_file to one that was captured before",
     ),
     "silent": ("error", "no messages", "start the driver, or remap the topic to its name"),
     "undecodable": ("error", "messages that cannot be read; they are left out", "look at the publisher's middleware"),

@@ -27,7 +27,7 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.core.verdict import judge
-from inertid_ros.files.estimate import read_arm, read_estimate, read_tool
+from inertid_ros.files.estimate import find_tool_file, read_arm, read_estimate, read_tool
 from inertid_ros.files.estimate_writer import list_links, list_live, write_estimate
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.files.share import share_path
@@ -395,3 +395,11 @@ def test_units_and_numbers_for_people() -> None:
     first, _, third, *_ = texts.values()
     assert third == "not excited yet"
     assert first.endswith("(95 %), known")
+
+
+def test_a_tool_by_name_is_where_it_was_captured_and_takes_precedence(tmp_path: Path) -> None:
+    values = {"save_directory": str(tmp_path), "load.tool_file": "~/other.yaml"}
+    assert find_tool_file(Settings()) is None
+    assert find_tool_file(Settings.from_flat(values)) == Path("~/other.yaml").expanduser()
+    named = find_tool_file(Settings.from_flat({**values, "load.tool": "gripper"}))
+    assert named == tmp_path / "inertid_tool_gripper.yaml"
