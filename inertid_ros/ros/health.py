@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from inertid_ros.core.diagnosis import HealthItem, Level
+from inertid_ros.ros.static_frames import REMEDY
 
 _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "no_description": (
@@ -31,7 +32,7 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "unusable_frame": (
         "error",
         "the load cannot be identified in this sensor frame",
-        "set load.sensor_frame to a frame of the robot description that the arm moves",
+        REMEDY,
     ),
     "unusable_arm": (
         "error",
