@@ -67,7 +67,7 @@ def run(line: Line, folder: Path) -> None:
     """Run a command as it is written; what takes long or runs for ever is cut short."""
     command = [sys.executable, "-m", "inertid_ros.cli.main", *line.words[1:]]
     if line.words[1] == "excite":
-        command += ["--candidates", "2"]
+        command += ["--candidates", "400"]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
     if line.words[1] not in LIVE:
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
