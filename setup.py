@@ -15,7 +15,7 @@ from setuptools import find_packages, setup
 # Paths have to stay relative to this file: colcon builds from a directory of links to the sources.
 os.chdir(Path(__file__).parent)
 
-DATA_DIRECTORIES = ("urdf", "config", "launch", "rviz")
+DATA_DIRECTORIES = ("urdf", "config", "launch", "rviz", "foxglove")
 
 # The ROS 2 Jazzy wheels for machines without ROS. They belong to one distribution: the unprefixed names are another.
 JAZZY = [

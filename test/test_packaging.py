@@ -22,7 +22,7 @@ from support.bags import puma_messages, write_bag
 import inertid_ros
 
 ROOT = Path(__file__).parents[1]
-DATA_DIRECTORIES = ("urdf", "config", "launch", "rviz")
+DATA_DIRECTORIES = ("urdf", "config", "launch", "rviz", "foxglove")
 COMMANDS = ("estimator", "inertid", "simulated_driver")
 
 # Import names that are not the names of what has to be installed: for rosdep, and for pip.
@@ -32,6 +32,8 @@ ROSDEP_KEYS = {
 PIP_NAMES = {"pinocchio": "pin", "rosbags": "rosbags", "yaml": "PyYAML"}
 # What only some use, an extra of its own name for pip.
 OPTIONAL = {"xacro"}
+# What there are no wheels of; without it, static transforms are not listened to.
+WITHOUT_WHEEL = {"tf2_msgs"}
 # What rosdep has no key for: package.xml says so in a comment, and pip installs it.
 WITHOUT_KEY = {"rosbags"}
 # Comes with rosbags, which unpacks with them too.
@@ -177,7 +179,7 @@ def test_started_programs_are_named_in_a_launch_file() -> None:
 
 
 def test_pip_requirements_are_exactly_what_is_used(requirements: dict[str, set[str]]) -> None:
-    used = third_party_imports("inertid_ros", without=LAUNCHING) - OPTIONAL | NOT_IMPORTED
+    used = third_party_imports("inertid_ros", without=LAUNCHING) - OPTIONAL - WITHOUT_WHEEL | NOT_IMPORTED
     assert all(requirements[name] == {name} for name in OPTIONAL)
     from_ros = used - set(ROSDEP_KEYS) - set(PIP_NAMES)
     assert requirements[""] == {normalise(PIP_NAMES.get(name, name)) for name in used - from_ros}

@@ -183,6 +183,13 @@ def _read_inputs(content: Section) -> tuple[Path, ...]:
     return tuple(Path(content.item("inputs", item).value("path", str)) for item in listed)
 
 
+def find_tool_file(settings: Settings) -> Path | None:
+    """The file of the tool that the settings name; None for no tool."""
+    if settings.load.tool:
+        return expand(Path(settings.save_directory)) / f"inertid_tool_{settings.load.tool}.yaml"
+    return Path(settings.load.tool_file) if settings.load.tool_file else None
+
+
 def read_tool(path: Path) -> Tool:
     """The tool of a file; raises as `read_estimate` does, and FileFormatError if it has none."""
     saved = read_estimate(path)

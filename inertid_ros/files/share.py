@@ -1,4 +1,4 @@
-"""Finds the files that are shipped beside the code: urdf/, config/, launch/ and rviz/.
+"""Finds the files that are shipped beside the code: urdf/, config/, launch/, rviz/ and foxglove/.
 
 They are in one of three places, depending on how the package was installed: at the root of the source tree (a clone, an
 editable or a symlinked install), in the `share/inertid_ros` of the prefix the code was installed into (pip, colcon), or

@@ -17,7 +17,7 @@ from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.input.inputs import rename_joints
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, Output, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.files.estimate import read_arm, read_tool
+from inertid_ros.files.estimate import find_tool_file, read_arm, read_tool
 from inertid_ros.files.parameters import read_static_file
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.replay.inputs import Plan, TopicStatistics
@@ -74,7 +74,7 @@ class TargetReplay:
         else:
             self.chain = Chain(robot, settings, target, sensor_frame=self._frame)
             self._joint_names = robot.path_to(self._frame).joint_names
-            self._use_tool(settings.load.tool_file)
+            self._use_tool(find_tool_file(settings))
         if self._frozen is not None:
             self.chain.freeze(self._frozen, plan.uncertainty if target is Target.LINKS else None)
         self._robot_joints = robot.joint_names
@@ -85,10 +85,9 @@ class TargetReplay:
         self._streams: list[tuple[Stream, slice, int]] = []
         self._deviation: FloatArray | None = None
 
-    def _use_tool(self, file: str) -> None:
-        if not file:
+    def _use_tool(self, path: Path | None) -> None:
+        if path is None:
             return
-        path = Path(file).expanduser()
         try:
             tool = read_tool(path)
         except InertidError as error:

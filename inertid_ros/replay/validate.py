@@ -160,7 +160,7 @@ def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Compariso
         sign = 1.0 if sensor.sign is None else sensor.sign.factor
         carried = saved.load.values if tool is None else saved.load.values + tool.phi
         frozen[Target.LOAD] = np.concatenate((sign * carried, sensor.bias))
-        load = dataclasses.replace(settings.load, sensor_frame=frame, tool_file="")
+        load = dataclasses.replace(settings.load, sensor_frame=frame, tool="", tool_file="")
         settings = dataclasses.replace(settings, load=load)
         hung = find_urdf_load(plan.description, frame)
         by_urdf = None if hung is None else np.concatenate((sign * hung, sensor.bias))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from inertid_ros.core.diagnosis import HealthItem, Level
 from inertid_ros.core.errors import make_printable
+from inertid_ros.ros.static_frames import REMEDY
 
 _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "no_description": (
@@ -32,7 +33,7 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "unusable_frame": (
         "error",
         "the load cannot be identified in this sensor frame",
-        "set load.sensor_frame to a frame of the robot description that the arm moves",
+        REMEDY,
     ),
     "unusable_arm": (
         "error",
@@ -42,7 +43,7 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "unusable_tool": (
         "error",
         "the tool file cannot be used; no tool is subtracted",
-        "set load.tool_file to a file written by ~/capture_tool or ~/save, and start the node again",
+        "call ~/capture_tool with the bare tool, or set load.tool or load.tool_file to one that was captured before",
     ),
     "unwritable_directory": (
         "warning",

@@ -63,6 +63,13 @@ class Identification:
             for session in self.sessions:
                 session.rebuild()
 
+    def take_frames(self, transforms: Iterable[Any]) -> None:
+        """Take static transforms; what could not be identified for want of a frame is tried again."""
+        if self._source.take_frames(transforms):
+            for session in self.sessions:
+                if session.chain is None:
+                    session.rebuild()
+
     def change_settings(self, settings: Settings, changed: Iterable[str]) -> None:
         """Take other settings, of which some have changed; only what they concern restarts."""
         names = list(changed)

@@ -1,8 +1,11 @@
-"""What comes in: subscriptions, how samples are decoded, and the robot description from a file or its topic."""
+"""What comes in: subscriptions, how samples are decoded, and the robot description from a file or its topic.
+
+Frames that it lacks may come from /tf_static.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,7 @@ from inertid_ros.files.urdf import UrdfFile
 from inertid_ros.messages import decode
 from inertid_ros.messages.decode import StreamDecoder
 from inertid_ros.ros.health import NodeHealth
+from inertid_ros.ros.static_frames import TOPIC, StaticFrames, TFMessage
 
 SAMPLES = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,
@@ -37,6 +41,14 @@ DESCRIPTION = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 """That of robot_state_publisher."""
+
+STATIC_FRAMES = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=100,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+"""That of tf2's static broadcasters; each of them keeps its own."""
 
 JOINTS = "joint_states"
 """The topic of the joint states; all other topics of samples carry wrenches."""
@@ -63,6 +75,7 @@ class Inputs:
         topics: Sequence[str],
         on_sample: Callable[[str, bytes], None],
         on_description: Callable[[str], None],
+        on_frames: Callable[[Iterable[Any]], None],
     ) -> None:
         """Subscribe.
 
@@ -71,6 +84,7 @@ class Inputs:
             topics: of the samples: `joint_states`, `wrench`, `base_wrench`.
             on_sample: takes topic and message of a sample.
             on_description: takes the robot description.
+            on_frames: takes static transforms.
         """
         self._node = node
         self._subscriptions: list[Any] = [
@@ -82,6 +96,11 @@ class Inputs:
         self._subscriptions.append(
             node.create_subscription(String, SOURCE, lambda message: on_description(message.data), DESCRIPTION)
         )
+
+        if TFMessage is not None:
+            self._subscriptions.append(
+                node.create_subscription(TFMessage, TOPIC, lambda message: on_frames(message.transforms), STATIC_FRAMES)
+            )
 
     def destroy(self) -> None:
         """Unsubscribe."""
@@ -102,6 +121,7 @@ class DescriptionSource:
         self._health = health
         self._published = ""
         self._file = ""
+        self._frames = StaticFrames()
         self.robot: Robot | None = None
         self.text = ""
 
@@ -114,6 +134,13 @@ class DescriptionSource:
         """Take what was published; returns whether the description is now another one."""
         self._published = text
         return self._read()
+
+    def take_frames(self, transforms: Iterable[Any]) -> bool:
+        """Take static transforms; returns whether the robot has other frames now."""
+        if not self._frames.take(transforms) or self.robot is None:
+            return False
+        before, self.robot = self.robot.frame_names, Robot.from_urdf(self._frames.add_to(self.text))
+        return self.robot.frame_names != before
 
     def _read(self) -> bool:
         text = self._published
@@ -129,7 +156,7 @@ class DescriptionSource:
         changed = self.robot is None or text != self.text
         if changed:
             try:
-                self.robot = Robot.from_urdf(text)
+                self.robot = Robot.from_urdf(self._frames.add_to(text))
             except Exception as error:  # noqa: BLE001 - whatever pinocchio makes of it, the node must live on
                 self._report("broken_file" if self._file else "broken_description", str(error))
                 return False

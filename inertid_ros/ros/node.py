@@ -122,9 +122,8 @@ class EstimatorNode(LifecycleNode):
             self._worker = Worker(self, self._report_failed_job)
             undo.callback(self._worker.close)
             undo.callback(Services(self, identification, self._worker).destroy)
-            undo.callback(
-                Inputs(self, list(identification.received), self._take_sample, identification.take_description).destroy
-            )
+            takers = self._take_sample, identification.take_description, identification.take_frames
+            undo.callback(Inputs(self, list(identification.received), *takers).destroy)
             undo.callback(self.destroy_timer, self._start_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics))
             self._estimate_timers: list[Any] = []
             undo.callback(self._stop_timers)

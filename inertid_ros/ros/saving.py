@@ -12,6 +12,7 @@ from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.core.verdict import judge
 from inertid_ros.files.access import check_directory, expand
+from inertid_ros.files.estimate import find_tool_file
 from inertid_ros.files.estimate_writer import list_links, list_live, write_estimate
 from inertid_ros.files.provenance import Provenance, hash_urdf
 
@@ -71,7 +72,8 @@ def save_load(settings: Settings, description: str, estimate: LoadEstimate, usag
 
 def save_tool(settings: Settings, description: str, tool: Tool, usage: Usage) -> Path:
     """Write a tool and return the path; FileAccessError if that fails."""
-    path = _directory(settings) / TOOL_FILE
+    named = find_tool_file(settings) if settings.load.tool else None
+    path = named or _directory(settings) / TOOL_FILE
     write_estimate(path, list_live(settings, usage.describe(description, "wrench"), tool=tool))
     return path
 

@@ -17,7 +17,7 @@ from inertid_ros.core.estimation.states import ParameterState, judge_load_parame
 from inertid_ros.core.records import Event, JointBlock, Output, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.files.estimate import read_tool
+from inertid_ros.files.estimate import find_tool_file, read_tool
 from inertid_ros.ros.answers import Answered, is_finite
 from inertid_ros.ros.health import NodeHealth
 from inertid_ros.ros.inputs import SOURCE, DescriptionSource
@@ -156,10 +156,14 @@ class Session:
     def change_settings(self, settings: Settings, restart: bool) -> None:
         """Take other settings; `restart` tells whether they change the identification."""
         before, self._settings = self._settings, settings
+        is_other_tool = find_tool_file(settings) != find_tool_file(before)
+        if is_other_tool:
+            self._read_tool()
         if restart:
-            if settings.load.tool_file != before.load.tool_file:
-                self._read_tool()
             self.rebuild()
+        elif is_other_tool and self.chain is not None:
+            self._mount_tool(self.chain)
+            self._outdate()
 
     def rebuild(self) -> None:
         """Build the chain again, or report why it cannot be built. A tool and a pause outlive it."""
@@ -184,18 +188,22 @@ class Session:
         self._health.end("wrench", "no_frame")
         chain = Chain(robot, self._settings, self.task.target, sensor_frame=frame, **files)
         self._health.end(SOURCE, self.task.unusable)
-        if self._tool is not None and self._tool.sensor_frame != frame:
-            detail = f"it is given in '{self._tool.sensor_frame}', not in '{frame}'"
-            self._health.begin("tool", "unusable_tool", detail)
-            self._tool = None
         chain.pause(self._paused)
-        chain.tool = self._tool
+        self._mount_tool(chain)
         self.chain = chain
         self._usage = Usage()
         self._answered = Answered()
         self.generation += 1
         self._outdate()
         self.is_warm = False
+
+    def _mount_tool(self, chain: Chain) -> None:
+        """Subtract the tool, if it is given in the frame of the wrenches."""
+        if self._tool is not None and self._tool.sensor_frame != self.frame:
+            detail = f"it is given in '{self._tool.sensor_frame}', not in '{self.frame}'"
+            self._health.begin("tool", "unusable_tool", detail)
+            self._tool = None
+        chain.tool = self._tool
 
     def _outdate(self) -> None:
         self.revision += 1
@@ -214,9 +222,10 @@ class Session:
     def _read_tool(self) -> None:
         self._tool = None
         self._health.end("tool", "unusable_tool")
-        if self.task.has_tool and self._settings.load.tool_file:
+        path = find_tool_file(self._settings)
+        if self.task.has_tool and path is not None:
             try:
-                self._tool = read_tool(Path(self._settings.load.tool_file))
+                self._tool = read_tool(path)
             except InertidError as error:
                 self._health.begin("tool", "unusable_tool", str(error))
 
@@ -310,6 +319,7 @@ class Session:
             the path it was written to, and the names of the parameters that are not known yet.
         """
         tool = self._tool = self._require_chain().capture_tool()
+        self._health.end("tool", "unusable_tool")
         self._outdate()
         try:
             path = save_tool(self._settings, self._source.text, tool, self._usage)

@@ -10,7 +10,7 @@ from typing import Any
 from inertid_ros.core.chain import Target
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.settings.choices import LoadSource, Method, Source
-from inertid_ros.core.settings.rules import check_links_settings
+from inertid_ros.core.settings.rules import check_links_settings, check_tool_name
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import read_arm
 from inertid_ros.files.parameters import read_static_file
@@ -82,6 +82,7 @@ def list_tasks(settings: Settings) -> list[Task]:
 
 def check_settings(settings: Settings) -> None:
     """Check what the tasks of these settings demand of them; raises SettingError where they do not fit together."""
+    check_tool_name(settings.load)
     for task in list_tasks(settings):
         if task.uses_links:
             check_links_settings(settings.links)

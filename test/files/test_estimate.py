@@ -30,7 +30,7 @@ from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.core.verdict import judge
 from inertid_ros.files.document import read_mapping, write_json
-from inertid_ros.files.estimate import read_arm, read_estimate, read_tool
+from inertid_ros.files.estimate import find_tool_file, read_arm, read_estimate, read_tool
 from inertid_ros.files.estimate_writer import list_links, list_live, write_estimate
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.files.share import share_path
@@ -445,3 +445,11 @@ def _spoil(content: Any, choose: random.Random, value: Any) -> None:
         _spoil(content[key], choose, value)
     else:
         content[key] = value
+
+
+def test_a_tool_by_name_is_where_it_was_captured_and_takes_precedence(tmp_path: Path) -> None:
+    values = {"save_directory": str(tmp_path), "load.tool_file": "~/other.yaml"}
+    assert find_tool_file(Settings()) is None
+    assert find_tool_file(Settings.from_flat(values)) == Path("~/other.yaml")
+    named = find_tool_file(Settings.from_flat({**values, "load.tool": "gripper"}))
+    assert named == tmp_path / "inertid_tool_gripper.yaml"

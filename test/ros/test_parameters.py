@@ -122,3 +122,12 @@ def test_samples_are_answered_reliably_unless_configured_otherwise(
     for topic in ("wrench_predicted", "wrench_residual"):
         (info,) = node.get_publishers_info_by_topic(f"/inertid/load/{topic}")
         assert info.qos_profile.reliability.name == used
+
+
+def test_gravity_may_be_set_when_a_base_has_come_to_rest(bench: Bench) -> None:
+    bench.start(gravity=[6.0, 0.0, -7.75])
+    bench.describe()
+    bench.feed(2.0)
+    assert bench.set_parameter("gravity", [0.0, 0.0, -9.80665]).successful
+    bench.feed(6.0)
+    assert bench.parameters()[0] == pytest.approx(1.8, abs=0.03)

@@ -70,6 +70,31 @@ def test_a_captured_tool_is_written_subtracted_and_cleared(bench: Bench, tmp_pat
     assert bench.parameters()[0] == pytest.approx(0.0, abs=0.02)
 
 
+def test_tools_are_remembered_by_name_and_change_without_a_restart(bench: Bench, tmp_path: Path) -> None:
+    bench.simulate(load="gripper")
+    bench.start(save_directory=str(tmp_path), load__tool="gripper")
+    bench.describe()
+    bench.feed(6.0)
+    assert "inertid_tool_gripper.yaml" in bench.status("tool").message, "it is not known yet"
+    assert trigger(bench, "capture_tool").success
+    assert bench.status("tool").level == DiagnosticStatus.OK
+    assert bench.parameters()[0] == pytest.approx(0.0, abs=0.02)
+    gripper = read_load("gripper")
+    assert gripper is not None
+    used = bench.newest("load/covariance").data[0]
+    # Another one that was never captured: nothing is subtracted, and that is said; nothing that was learned is lost.
+    assert bench.set_parameter("load.tool", "suction").successful
+    bench.feed(0.2)
+    assert bench.parameters()[0] == pytest.approx(gripper[0], abs=0.02)
+    assert "inertid_tool_suction.yaml" in bench.status("tool").message
+    assert bench.set_parameter("load.tool", "gripper").successful
+    bench.feed(0.2)
+    assert bench.parameters()[0] == pytest.approx(0.0, abs=0.02)
+    assert bench.newest("load/covariance").data[0] <= 4.0 * used
+    assert not bench.set_parameter("load.tool", "../gripper").successful
+    assert [path.name for path in tmp_path.glob("*.yaml")] == ["inertid_tool_gripper.yaml"]
+
+
 def test_capturing_a_tool_names_what_is_not_known_of_it(bench: Bench, tmp_path: Path) -> None:
     bench.simulate(load="gripper", motion="multisine", multisine_speed=0.05)
     bench.start(save_directory=str(tmp_path))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.settings.choices import EffortUnit, Method
-from inertid_ros.core.settings.settings import LinksSettings
+from inertid_ros.core.settings.settings import LinksSettings, LoadSettings
 
-IMMEDIATE = ("estimate_rate", "save_directory")
+IMMEDIATE = ("estimate_rate", "save_directory", "load.tool")
 """Take effect at once."""
 
 FIXED = ("estimators", "autostart", "output_reliability", "load.source", "links.source")
@@ -14,6 +16,12 @@ FIXED = ("estimators", "autostart", "output_reliability", "load.source", "links.
 
 PATHS = ("urdf", "save_directory", "load.tool_file", "load.arm_file", "links.static_file")
 """Name files and directories: read-only from the start, unless allow_path_changes is set."""
+
+
+def check_tool_name(load: LoadSettings) -> None:
+    """Refuse a name that cannot be part of a file's; SettingError."""
+    if not re.fullmatch(r"[\w.-]*", load.tool):
+        raise SettingError("load.tool", load.tool, "a name of letters, digits and _ . -")
 
 
 def check_links_settings(links: LinksSettings) -> None:

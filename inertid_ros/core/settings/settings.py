@@ -217,6 +217,11 @@ class LoadSettings:
     contact_torque: float = setting(
         0.1, "A moment closer than this to the prediction is never taken for a contact or a new load.", "Nm", 0.0, 100.0
     )
+    tool: str = setting(
+        "",
+        "Name of the tool that is mounted: ~/capture_tool remembers it under this name, as inertid_tool_NAME.yaml in "
+        "save_directory, and the name selects it again. Empty: that of load.tool_file.",
+    )
     tool_file: str = setting(
         "", "YAML written by ~/save or ~/capture_tool whose tool is subtracted from the start. Empty: none."
     )

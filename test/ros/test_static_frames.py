@@ -1,0 +1,107 @@
+"""A sensor that the URDF does not have, at a place that static transforms tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import TransformStamped
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from support.bench import Bench
+from support.chain import BAR, PUMA
+
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.ros.static_frames import REMEDY, StaticFrames, TFMessage
+
+ADAPTER = pin.SE3(pin.rpy.rpyToMatrix(0.3, -0.2, 1.5), np.array([0.01, -0.02, 0.05]))
+SENSOR = pin.SE3(pin.rpy.rpyToMatrix(3.0, 0.1, 0.2), np.array([0.0, 0.03, 0.02]))
+
+
+def make_transform(parent: str, child: str, pose: pin.SE3) -> TransformStamped:
+    transform = TransformStamped(child_frame_id=child)
+    transform.header.frame_id = parent
+    place, turn = transform.transform.translation, transform.transform.rotation
+    place.x, place.y, place.z = pose.translation.tolist()
+    turn.x, turn.y, turn.z, turn.w = pin.Quaternion(pose.rotation).coeffs().tolist()
+    return transform
+
+
+TRANSFORMS = [make_transform("adapter", "sensor", SENSOR), make_transform("ft_sensor", "adapter", ADAPTER)]
+
+
+def test_frames_are_where_the_transforms_say_in_whatever_order_they_come() -> None:
+    frames = StaticFrames()
+    assert frames.take(TRANSFORMS)
+    assert not frames.take(TRANSFORMS), "nothing new"
+    model = Robot.from_urdf(frames.add_to(PUMA)).model
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, np.array([0.3, -0.5, 0.2, 1.0, 0.4, -0.7]))
+    flange, sensor = (data.oMf[model.getFrameId(name)] for name in ("ft_sensor", "sensor"))
+    np.testing.assert_allclose((flange.inverse() * sensor).homogeneous, (ADAPTER * SENSOR).homogeneous, atol=1e-12)
+
+
+def test_what_is_no_pose_or_hangs_on_nothing_or_is_known_is_left_out() -> None:
+    frames = StaticFrames()
+    bad = make_transform("ft_sensor", "bad", SENSOR)
+    bad.transform.rotation.w = float("nan")
+    zero = TransformStamped(child_frame_id="zero")
+    zero.header.frame_id = "ft_sensor"
+    zero.transform.rotation.w = 0.0
+    odd = make_transform("ft_sensor", "a <b> & c", SENSOR)
+    assert frames.take(
+        [bad, zero, odd, make_transform("moon", "crater", SENSOR), make_transform("link1", "link2", SENSOR)]
+    )
+    robot = Robot.from_urdf(frames.add_to(PUMA))
+    assert set(robot.frame_names) - set(Robot.from_urdf(PUMA).frame_names) == {"a <b> & c"}
+    assert StaticFrames().add_to(PUMA) == PUMA
+    spaced = PUMA.replace("</robot>", "</robot >\n<!-- </link> -->")
+    assert "a <b> & c" in Robot.from_urdf(frames.add_to(spaced)).frame_names
+
+
+def in_sensor(message: Any) -> Any:
+    """The same wrench, as a sensor at the other place reads it."""
+    pose = ADAPTER * SENSOR
+    force, torque = message.wrench.force, message.wrench.torque
+    wrench = pose.actInv(pin.Force(np.array([force.x, force.y, force.z]), np.array([torque.x, torque.y, torque.z])))
+    force.x, force.y, force.z = wrench.linear.tolist()
+    torque.x, torque.y, torque.z = wrench.angular.tolist()
+    message.header.frame_id = "sensor"
+    return message
+
+
+def expect_load(bench: Bench) -> None:
+    """The bar, at the other place."""
+    found, pose = bench.parameters(), ADAPTER * SENSOR
+    assert found[0] == pytest.approx(BAR[0], abs=0.03)
+    np.testing.assert_allclose(found[1:4] / found[0], pose.actInv(BAR[1:4] / BAR[0]), atol=2e-3)
+
+
+def test_a_load_is_identified_there_as_soon_as_the_frame_is_known(bench: Bench) -> None:
+    node = bench.start(load__sensor_frame="")
+    bench.describe()
+    bench.feed(0.5, wrench=in_sensor)
+    status = bench.status("robot_description")
+    assert status.level == DiagnosticStatus.ERROR
+    assert "frame 'sensor' is not in the robot description" in status.message
+    assert REMEDY in "".join(value.value for value in status.values) + status.message
+    assert node._identification is not None
+    node._identification.take_frames(TRANSFORMS)
+    bench.feed(6.0, wrench=in_sensor)
+    expect_load(bench)
+    generation = node._identification.generation
+    node._identification.take_frames([make_transform("ft_sensor", "camera", SENSOR)])
+    assert node._identification.generation == generation, "what is identified goes on"
+
+
+@pytest.mark.skipif(TFMessage is None, reason="tf2_msgs is not installed: there are no wheels of it")
+def test_the_transforms_come_from_their_topic(bench: Bench) -> None:
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    publisher = bench.probe.create_publisher(TFMessage, "/tf_static", latched)
+    publisher.publish(TFMessage(transforms=TRANSFORMS))
+    bench.start(load__sensor_frame="")
+    bench.describe()
+    bench.feed(6.0, wrench=in_sensor)
+    expect_load(bench)
