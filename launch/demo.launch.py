@@ -83,7 +83,10 @@ def make_actions(context: LaunchContext) -> list[Action]:
         ),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(share / "launch" / "load.launch.py")),
-            launch_arguments={"params_file": str(share / "config" / f"{given['robot']}.yaml")}.items(),
+            launch_arguments={
+                "params_file": str(share / "config" / f"{given['robot']}.yaml"),
+                "state_file": "none",
+            }.items(),
         ),
     ]
     return actions + make_viewers(share, given["robot"], wanted=given["rviz"] == "true")
