@@ -65,7 +65,11 @@ def make_actions(context: LaunchContext) -> list[Action]:
     share = Path(get_package_share_directory("inertid_ros"))
     rate = read_number(given, "rate", float)
     # An included launch file sees all arguments of this one, and its `robot` is another.
-    arguments = {"robot": "", "params_file": str(share / "config" / f"{given['robot']}.yaml")}
+    arguments = {
+        "robot": "",
+        "params_file": str(share / "config" / f"{given['robot']}.yaml"),
+        "state_file": "none",
+    }
     actions: list[Action] = [
         Node(
             package="inertid_ros",

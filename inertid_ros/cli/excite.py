@@ -209,7 +209,7 @@ def prepare_links(robot: Robot, options: argparse.Namespace) -> Target:
     if options.start is None:
         links = dataclasses.replace(LinksSettings(), source=Source(options.source or Source.EFFORT))
         settings = dataclasses.replace(Settings(), gravity=options.gravity, links=links)
-        joints = options.joints or [name for name in robot.joint_names if name not in robot.mimics]
+        joints = options.joints or list(robot.own_joints)
         model = LinkModel.from_settings(robot, settings, joints)
         values, covariance, before = model.prior, None, model.prior_deviations
     else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from inertid_ros.cli.command import FAILED, OK, complain, say, show_progress
 from inertid_ros.core.errors import RecordingError, SettingError
+from inertid_ros.ros.main import check_ros
 
 if TYPE_CHECKING:
     from inertid_ros.bags.bag import Bag
@@ -35,6 +36,7 @@ def run_driver(options: argparse.Namespace) -> int:
 
 def run_demo(options: argparse.Namespace) -> int:
     """Run the demonstration of a robot; 0 if the truth is inside the stated uncertainty."""
+    check_ros()
     from inertid_ros.cli.demo import links, load
 
     return links.main() if options.robot == "ddarm" else load.main()
@@ -42,6 +44,7 @@ def run_demo(options: argparse.Namespace) -> int:
 
 def publish(options: argparse.Namespace) -> int:
     """Play a bag until its end or until Ctrl-C; 0 if the whole bag could be read."""
+    check_ros()
     from inertid_ros.bags.bag import Bag
     from inertid_ros.ros.runtime import ros_session
 

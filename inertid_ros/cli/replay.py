@@ -25,6 +25,7 @@ from inertid_ros.cli.command import (
     read_parameters,
     show_progress,
 )
+from inertid_ros.core.errors import FileAccessError
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.settings.choices import LoadSource
 from inertid_ros.core.verdict import describe_issue
@@ -48,6 +49,8 @@ from inertid_ros.text.numbers import (
 def replay(options: argparse.Namespace) -> int:
     """Replay; 0 if everything went well, 1 if something is left out or wrong."""
     gc.freeze()  # what was imported stays: looking through it for garbage takes a tenth of the time
+    if not options.force:
+        _protect(options.output)
     plan = make_plan(options)
     recordings = find_recordings(options.bags, plan)
     what = "1 recording" if len(recordings) == 1 else f"{len(recordings)} recordings"
@@ -56,6 +59,16 @@ def replay(options: argparse.Namespace) -> int:
     complain(options, outcome.trouble)
     _print_outcome(outcome, options.output)
     return FAILED if outcome.trouble else OK
+
+
+def _protect(output: Path) -> None:
+    """FileAccessError if a replay has written into a directory before."""
+    written = [name for name in ("estimate.json", "predictions.mcap", "report.html") if (output / name).exists()]
+    if written:
+        raise FileAccessError(
+            f"'{output}' has {', '.join(written)} of an earlier replay: choose another directory with -o, or overwrite "
+            "them with --force"
+        )
 
 
 def weigh(options: argparse.Namespace) -> int:

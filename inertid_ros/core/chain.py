@@ -16,6 +16,7 @@ from inertid_ros.core.diagnosis import Health, HealthItem
 from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
+from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty
 from inertid_ros.core.input.inputs import choose_joints
 from inertid_ros.core.input.segments import Segment
@@ -174,6 +175,20 @@ class Chain:
     def prepare_estimate(self) -> Callable[[], LoadEstimate | LinksEstimate] | None:
         """What gives the same in any thread, while the chain goes on: a copy of what is known now, not judged yet."""
         return None if self._task is None else self._task.prepare_estimate(self._stamps.item(-1), self._paused)
+
+    def prepare_memory(self) -> Callable[[], RememberedLoad | RememberedLinks] | None:
+        """What gives all that is worth keeping beyond the end of the process, in any thread; None if there is none."""
+        return None if self._task is None else self._task.prepare_memory()
+
+    def recall(self, remembered: RememberedLoad | RememberedLinks, age: float) -> bool:
+        """Go on from what was kept so many seconds ago, before the first data are processed.
+
+        Returns whether it is known yet what is identified; until then nothing happens. FileFormatError if what was
+        kept is of something else.
+        """
+        if self._task is not None:
+            self._task.recall(remembered, age)
+        return self._task is not None
 
     def freeze(self, values: FloatArray, uncertainty: Uncertainty | None = None) -> None:
         """Predict with these unknowns (U,) and learn nothing from now on; the arm must be known."""

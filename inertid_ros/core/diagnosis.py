@@ -123,6 +123,11 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "the arm is away from the path on which the base sensor was read at rest; those samples are left out",
         "record poses at rest along the path of this motion, or leave links.static_file empty",
     ),
+    "state_contradicted": (
+        "warning",
+        "the first data contradict what the state file remembers; that was forgotten, and everything is learned anew",
+        "nothing, if load, sensor or arm were changed meanwhile",
+    ),
     "frame_mismatch": (
         "error",
         "wrenches are in another frame of the robot than load.sensor_frame; they are left out",

@@ -56,6 +56,17 @@ class UnsupportedJointError(RobotDescriptionError):
     """A joint on the way to the sensor has a type that has no single coordinate."""
 
 
+class MissingRosError(InertidError):
+    """ROS 2 cannot be imported."""
+
+    def __init__(self, missing: str) -> None:
+        """Name the module that is missing."""
+        super().__init__(
+            f"ROS 2 is not there for this Python (no module {missing}): source the setup file of a ROS 2 installation, "
+            "or install its wheels with pip install 'inertid_ros[jazzy]'"
+        )
+
+
 class FileFormatError(InertidError):
     """A file could be opened, and does not hold what it should."""
 

@@ -154,7 +154,7 @@ def read_estimate(path: Path) -> SavedEstimate:
         raise FileFormatError(f"{content.where} has version {version!r}, this package reads 1 and {VERSION}")
     if version == 1:
         content = _upgrade(content)
-    tool = None if content.content.get("tool") is None else _read_tool(content.section("tool"))
+    tool = None if content.content.get("tool") is None else read_tool_section(content.section("tool"))
     settings = content.section("settings").content if content.content.get("settings") else {}
     known = {info.name for info in iterate_settings()}
     return SavedEstimate(
@@ -261,7 +261,8 @@ def _read_findings(load: Section) -> tuple[Finding, ...]:
     return tuple(Finding(part.content["level"], part.value("code", str), part.value("message", str)) for part in parts)
 
 
-def _read_tool(tool: Section) -> Tool:
+def read_tool_section(tool: Section) -> Tool:
+    """The tool of a section; FileFormatError if an entry is missing or is not what it should be."""
     phi, covariance = tool.numbers("parameters", (10,)), tool.covariance("covariance", 10)
     return Tool(phi, covariance, tool.value("sensor_frame", str))
 

@@ -135,7 +135,7 @@ def _suggest(solution: StaticSolution, bags: IntArray) -> dict[str, Any]:
 
 def _find_poses(bag: Bag, plan: ReactionPlan, robot: Robot) -> tuple[tuple[str, ...], RestPoses]:
     """Joints of a bag, and the poses in which they rest."""
-    names = plan.settings.links.joints or [name for name in robot.joint_names if name not in robot.mimics]
+    names = plan.settings.links.joints or list(robot.own_joints)
     finder = RestPoseFinder(names, SMALLEST_DEVIATION)
     expected = plan.settings.links.base_frame or robot.frame_names[0]
 

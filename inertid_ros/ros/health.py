@@ -50,6 +50,21 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "~/save and ~/capture_tool cannot write",
         "set save_directory to a directory that exists and is writable, and start the node again",
     ),
+    "unusable_state": (
+        "error",
+        "the state file cannot be used; everything is learned anew",
+        "nothing, it is written anew; look for a failing disk if this happens again",
+    ),
+    "foreign_state": (
+        "error",
+        "the state file belongs to another robot; it is not used, and nothing is kept",
+        "name another one in state_file, or remove it if the robot was changed on purpose",
+    ),
+    "unwritable_state": (
+        "error",
+        "what is known cannot be kept in the state file",
+        "name a file in a directory that exists and is writable in state_file, or make room on the disk",
+    ),
     "silent": ("error", "no messages", "start the driver, or remap the topic to its name"),
     "undecodable": ("error", "messages that cannot be read; they are left out", "look at the publisher's middleware"),
     "clock_apart": (

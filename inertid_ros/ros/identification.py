@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,13 @@ from inertid_ros.core.errors import FileAccessError, NotIdentifiedError
 from inertid_ros.core.records import Output
 from inertid_ros.core.settings.rules import restarts_identification
 from inertid_ros.core.settings.settings import Settings
+from inertid_ros.files.estimate import find_tool_file
+from inertid_ros.files.provenance import hash_urdf
+from inertid_ros.files.state import Kept, State
 from inertid_ros.messages.decode import StreamDecoder
 from inertid_ros.ros.health import NodeHealth
 from inertid_ros.ros.inputs import JOINTS, DescriptionSource, joint_decoder, wrench_decoder
+from inertid_ros.ros.keeper import StateKeeper
 from inertid_ros.ros.saving import check_save_directory
 from inertid_ros.ros.session import Session
 from inertid_ros.ros.task import check_settings, list_tasks
@@ -26,6 +31,7 @@ class Identification:
 
     Attributes:
         sessions: one for each task.
+        keeper: keeps what is known beyond a restart.
         received: how many messages came, by topic.
         newest_stamps: stamp [ns] of the newest sample of each topic; 0 before the first.
     """
@@ -46,7 +52,11 @@ class Identification:
         self._check_save_directory(settings)
         self._source = DescriptionSource(health)
         self._source.use_file(settings.urdf)
-        self.sessions = [Session(task, settings, self._source, health, logger) for task in list_tasks(settings)]
+        self.keeper = StateKeeper(settings.state_file, health)
+        self.sessions = [
+            Session(task, settings, self._source, health, logger, self.keeper) for task in list_tasks(settings)
+        ]
+        self._tool_file = str(find_tool_file(settings) or "")
         topics = dict.fromkeys(topic for session in self.sessions for topic in session.task.inputs)
         self._decoders: dict[str, StreamDecoder[Any]] = {
             topic: joint_decoder() if topic == JOINTS else wrench_decoder() for topic in topics
@@ -73,6 +83,7 @@ class Identification:
     def change_settings(self, settings: Settings, changed: Iterable[str]) -> None:
         """Take other settings, of which some have changed; only what they concern restarts."""
         names = list(changed)
+        self._tool_file = str(find_tool_file(settings) or "")
         self._check_save_directory(settings)
         self._source.use_file(settings.urdf)
         for session in self.sessions:
@@ -135,6 +146,28 @@ class Identification:
         live = [session for session in self.sessions if session.chain is not None]
         for session in live or self.sessions:
             session.reset()
+
+    def prepare_state(self) -> Callable[[], str] | None:
+        """Return what writes the state file, in any thread, if that is due, for `keeper.report`."""
+        if not self.keeper.is_on:
+            return None
+        text, changes = self._source.text, tuple(session.changes for session in self.sessions)
+        known = {session.task.name: session.prepare_memory() for session in self.sessions}
+        tools = [session.tool for session in self.sessions if session.task.has_tool]
+        before = self.keeper.find_state(text) if text else None
+        has_any = before is not None or any((*known.values(), *tools))
+        if not text or not has_any or not self.keeper.is_due(changes):
+            return None
+        state = State(hash_urdf(text)) if before is None else before
+        if tools:
+            state = replace(state, tool=tools[0], tool_file=self._tool_file)
+        jobs = {name: memory for name, memory in known.items() if callable(memory)}
+        kept = {name: memory for name, memory in known.items() if isinstance(memory, Kept)}
+        for name in known:
+            part = kept.get(name)
+            state = replace(state, load=part) if name == "load" else replace(state, links=part)
+        self.keeper.state = state
+        return self.keeper.prepare(state, jobs)
 
     def prepare_save(self) -> Callable[[], tuple[list[Path], list[str]]]:
         """Return what writes all that is known now, in any thread.

@@ -40,6 +40,12 @@ def declare_arguments(*own: DeclareLaunchArgument) -> list[DeclareLaunchArgument
         ),
         *own,
         DeclareLaunchArgument(
+            "state_file",
+            default_value="auto",
+            description="Where all that is known is kept over restarts. auto: a file in ~/.ros, named after the "
+            "namespace; none: as in params_file, else nowhere.",
+        ),
+        DeclareLaunchArgument(
             "namespace", default_value="", description="Namespace of the node and its relative topics."
         ),
         DeclareLaunchArgument(
@@ -106,6 +112,11 @@ def make_estimator(given: Mapping[str, str], parameters: Mapping[str, str], **fi
         "use_sim_time": given["use_sim_time"] == "true",
         **{parameter: given[name] for name, parameter in {"urdf": "urdf", **parameters}.items() if given[name]},
     }
+    if given["state_file"] == "auto":
+        names = [*filter(None, given["namespace"].split("/")), "inertid_state.json"]
+        overrides["state_file"] = "~/.ros/" + "_".join(names)
+    elif given["state_file"] != "none":
+        overrides["state_file"] = given["state_file"]
     logger = ".".join([*filter(None, given["namespace"].split("/")), "inertid"])
     return Node(
         package="inertid_ros",

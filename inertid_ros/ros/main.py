@@ -8,7 +8,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from inertid_ros.core.errors import MissingRosError
 
 if TYPE_CHECKING:
     from inertid_ros.ros.node import EstimatorNode
@@ -25,6 +28,8 @@ def run_estimator(arguments: list[str] | None = None) -> int:
         arguments: the command line, with `--ros-args`; None for that of the process.
     """
     sys.setswitchinterval(SWITCH_INTERVAL)
+    if _lacks_ros():
+        return 1
     with _ending_at_once():
         from inertid_ros.ros.runtime import run_node
 
@@ -38,10 +43,33 @@ def run_driver(arguments: list[str] | None = None) -> int:
     Args:
         arguments: the command line, with `--ros-args`; None for that of the process.
     """
+    if _lacks_ros():
+        return 1
     with _ending_at_once():
         from inertid_ros.ros.driver_node import SimulatedDriver
         from inertid_ros.ros.runtime import run_node
     return run_node("simulated_driver", arguments, SimulatedDriver)
+
+
+def check_ros() -> None:
+    """Make sure that rclpy, a middleware and the messages are there; MissingRosError if not."""
+    for name in ("rclpy", "diagnostic_msgs", "geometry_msgs", "sensor_msgs", "std_srvs", "visualization_msgs"):
+        try:
+            found = find_spec(name)
+        except ValueError:  # what tests have put in the place of a module
+            found = None
+        if found is None:
+            raise MissingRosError(name)
+
+
+def _lacks_ros() -> bool:
+    """Say what is missing, if anything."""
+    try:
+        check_ros()
+    except MissingRosError as error:
+        print(error, file=sys.stderr)
+        return True
+    return False
 
 
 @contextmanager

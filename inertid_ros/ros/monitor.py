@@ -196,6 +196,7 @@ class Monitor:
             [finding for task in tasks if task.estimate is not None for finding in task.estimate.findings]
         )
         others = ["robot_description", "output"]
+        others += ["state"] if identification.keeper.is_on else []
         others += ["tool"] if any(session.task.has_tool for session in sessions) else []
         others += ["effort"] if any(session.task.uses_links for session in sessions) else []
         return Situation(self._read_clock(), issues, rates, tuple(others), tasks)

@@ -13,14 +13,17 @@ from typing import Any, NamedTuple
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentifiedError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
+from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.states import ParameterState, judge_load_parameters
 from inertid_ros.core.records import Event, JointBlock, Output, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import find_tool_file, read_tool
+from inertid_ros.files.state import Kept
 from inertid_ros.ros.answers import Answered, is_finite
 from inertid_ros.ros.health import NodeHealth
 from inertid_ros.ros.inputs import SOURCE, DescriptionSource
+from inertid_ros.ros.keeper import StateKeeper
 from inertid_ros.ros.saving import Usage, save_links, save_load, save_tool
 from inertid_ros.ros.task import Task
 
@@ -84,11 +87,18 @@ class Session:
         latest: the last estimate that is not obsolete.
         is_warm: whether the newest chain has put out something.
         on_event: takes what happened to the load, and its frame.
+        changes: counts what is worth keeping at once: events, and another tool.
         used_at: when samples were used last, or should have been: seconds of the monotonic clock.
     """
 
     def __init__(
-        self, task: Task, settings: Settings, source: DescriptionSource, health: NodeHealth, logger: Any
+        self,
+        task: Task,
+        settings: Settings,
+        source: DescriptionSource,
+        health: NodeHealth,
+        logger: Any,
+        keeper: StateKeeper,
     ) -> None:
         """Start with what the source has by now.
 
@@ -98,6 +108,7 @@ class Session:
             source: where the robot comes from.
             health: where to report.
             logger: takes events, and the traceback of an error that should not happen.
+            keeper: has what was known before a restart.
 
         Raises:
             InertidError: if the settings do not fit together, or do not fit the robot that is already known.
@@ -121,6 +132,10 @@ class Session:
         self.is_warm = False
         self.on_event: Callable[[Event, str], None] = _ignore_event
         self.used_at = time.monotonic()
+        self._keeper = keeper
+        self._kept: Kept | None = None
+        self._must_find_state, self._must_recall = keeper.is_on, False
+        self.changes = 0
         self._read_tool()
         if task.waits_for_frame:
             self.rebuild()
@@ -188,6 +203,7 @@ class Session:
         self._health.end("wrench", "no_frame")
         chain = Chain(robot, self._settings, self.task.target, sensor_frame=frame, **files)
         self._health.end(SOURCE, self.task.unusable)
+        self._find_state()
         chain.pause(self._paused)
         self._mount_tool(chain)
         self.chain = chain
@@ -204,6 +220,41 @@ class Session:
             self._health.begin("tool", "unusable_tool", detail)
             self._tool = None
         chain.tool = self._tool
+
+    def _find_state(self) -> None:
+        """With the first robot, look for what was known of it before a restart; of the tool, what was the last."""
+        if not self._must_find_state:
+            return
+        self._must_find_state = False
+        state = self._keeper.find_state(self._source.text)
+        if state is None:
+            return
+        self._kept = state.links if self.task.target is Target.LINKS else state.load
+        self._must_recall = self._kept is not None
+        if self.task.has_tool and state.tool_file == str(find_tool_file(self._settings) or ""):
+            self._tool = state.tool
+
+    def _recall(self, chain: Chain) -> None:
+        """Go on from what was known before a restart, if the data confirm it."""
+        kept = self._kept
+        try:
+            if kept is not None and chain.recall(kept.memory, kept.find_age(time.time_ns())):
+                self._must_recall = False
+        except InertidError as error:
+            self._must_recall, self._kept = False, None
+            self._keeper.refuse(error)
+
+    def prepare_memory(self) -> Kept | Callable[[], RememberedLoad | RememberedLinks] | None:
+        """What is to be kept: what gives all that is known, or what was kept as long as data do not confirm it."""
+        prepared = None if self.chain is None else self.chain.prepare_memory()
+        if prepared is not None:
+            self._kept = None
+        return prepared or self._kept
+
+    @property
+    def tool(self) -> Tool | None:
+        """What is subtracted."""
+        return self._tool
 
     def _outdate(self) -> None:
         self.revision += 1
@@ -240,6 +291,8 @@ class Session:
             return []
         try:
             chain.push(block)
+            if self._must_recall:
+                self._recall(chain)
             processed, waiting = chain.process(), None
             if topic == self._answered_topic:
                 stamps = block.stamps
@@ -271,6 +324,7 @@ class Session:
             self._newest = processed.stamps.item(-1)
             self.used_at = time.monotonic()
             self._usage.count_used(processed)
+            self.changes += len(processed.events)
             for event in processed.events:
                 self._logger.info(event.message)
                 self.on_event(event, self.frame)
@@ -309,6 +363,8 @@ class Session:
     def reset(self) -> None:
         """Forget all that was learned; a tool stays."""
         self._require_chain().reset()
+        self._must_recall, self._kept = False, None
+        self.changes += 1
         self._outdate()
         self._usage = Usage()
 
@@ -320,6 +376,7 @@ class Session:
         """
         tool = self._tool = self._require_chain().capture_tool()
         self._health.end("tool", "unusable_tool")
+        self.changes += 1
         self._outdate()
         try:
             path = save_tool(self._settings, self._source.text, tool, self._usage)
@@ -332,6 +389,7 @@ class Session:
     def clear_tool(self) -> None:
         """Subtract no tool any more."""
         self._tool = None
+        self.changes += 1
         self._outdate()
         self._health.end("tool", "unusable_tool")
         if self.chain is not None:

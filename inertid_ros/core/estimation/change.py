@@ -73,7 +73,7 @@ def describe_change(decision: Decision, share: float = _NO_SHARE) -> Decision:
     return decision._replace(kind=kind, message=f"{words}: {before:.3f} kg before, {after:.3f} kg now")
 
 
-_CHANGE = np.concatenate(([0.3], [0.03] * 3, [0.003] * 6, [1.0] * 3, [0.05] * 3))
+CHANGE = np.concatenate(([0.3], [0.03] * 3, [0.003] * 6, [1.0] * 3, [0.05] * 3))
 """Standard deviations [kg, kg m, kg m², N, Nm] of a change: parts that grippers take, and a sensor that is tared."""
 _SEEN = 1e-2
 """Information, in units of a change, below which a window says nothing of a direction."""
@@ -132,8 +132,8 @@ class _Scores(NamedTuple):
 
 def _find_scores(sums: ProductSums, window: FloatArray, values: FloatArray, index: IntArray) -> _Scores:
     data, slope = weigh_products(window, values, sums.known_noise)
-    information, slope = _CHANGE[:, None] * data[:UNKNOWNS, index], -_CHANGE * slope[:UNKNOWNS]
-    sizes, directions = np.linalg.eigh(information[:, :UNKNOWNS] * _CHANGE)
+    information, slope = CHANGE[:, None] * data[:UNKNOWNS, index], -CHANGE * slope[:UNKNOWNS]
+    sizes, directions = np.linalg.eigh(information[:, :UNKNOWNS] * CHANGE)
     seen = sizes > _SEEN
     roots, directions = np.sqrt(sizes[seen]), directions[:, seen]
     return _Scores(directions.T @ slope / roots, directions.T @ information / roots[:, None], (directions * roots).T)
@@ -179,7 +179,7 @@ def weigh_change(sums: ProductSums, before: FloatArray, window: FloatArray) -> E
         evidence.append(_likelihood(scores.values, expected + effect @ effect.T) - nothing)
     part = parts[int(np.argmax(evidence))]
     change = np.zeros((len(normal.index), len(normal.index)))
-    change[part, part] = np.diag(_CHANGE[part] ** 2)
+    change[part, part] = np.diag(CHANGE[part] ** 2)
     prior = normal.covariance + change
     across = prior @ scores.by_all.T
     gain = np.linalg.solve(scores.by_all @ across + np.eye(count), across.T).T

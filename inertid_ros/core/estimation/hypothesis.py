@@ -36,6 +36,7 @@ from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.folding import INFLATION, track_row
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.products import PIECES, PRODUCTS, RECENT, REMEMBERED, ProductSums, lay_down_products
+from inertid_ros.core.estimation.remembered import RememberedLoad
 from inertid_ros.core.estimation.systematic import (
     LEVER,
     JointSolution,
@@ -75,6 +76,9 @@ knows nothing yet fits whatever comes."""
 _LIKELY = 0.3
 """Probability of a load below which it is not accepted at once if another bias explains the rows as well: where
 gravity does not turn, both are equally likely."""
+_TRIALS = 2
+"""Tests (0.4 to 1.5 s each) after which what was known before a restart is forgotten if nothing fits: the first one may
+have fallen into a contact."""
 _LIGHTEST = 0.05
 """Masses below this [kg] have no certain sign: half a newton is within the drift of many sensors."""
 
@@ -231,6 +235,32 @@ class HypothesisEstimator:
         self._hypotheses: _Hypotheses | None = None
         self._previous: SquareRootInformation | None = None
         self._mass_sign = self._configured_sign
+        self._trials = 0
+        self.has_forgotten = False
+
+    def recall(self, remembered: RememberedLoad, age: float) -> None:
+        """Go on from what was known so many seconds ago, if the first rows confirm it.
+
+        They are tested against the load as it was, another load on the same sensor, and the same load with another
+        bias; if they are none of these after some trials, all is forgotten and learned anew.
+        """
+        self.reset()
+        covariance = remembered.widen(age, self._wander**2, self._prior)
+        sums = self._sums
+        sums.mean, sums.precision = remembered.values, remembered.find_precision(covariance, self._prior)
+        sums.values = remembered.values.copy()
+        sums.inflation = sums.known_inflation = np.full(6, max(remembered.inflation, 1.0))
+        self._main = SquareRootInformation.from_covariance(
+            remembered.values[:UNKNOWNS], covariance[:UNKNOWNS, :UNKNOWNS]
+        )
+        self.values = self._main.solve()
+        self._start_testing(Mode.TESTING)
+        self._trials = _TRIALS
+
+    @property
+    def is_on_trial(self) -> bool:
+        """Whether what was recalled is still to be confirmed: until then nothing is known."""
+        return self._trials > 0
 
     def take(self, time: float, row: Row, density: FloatArray) -> Decision:
         """Take one row, with the noise density (6,) per hertz at this time."""
@@ -305,6 +335,8 @@ class HypothesisEstimator:
 
     def prepare_solution(self) -> Callable[[], JointSolution]:
         """What gives the same in any thread, while rows go on being taken."""
+        if self.is_on_trial:
+            return lambda: solve_jointly(ProductSums(self._prior), np.zeros(UNKNOWNS))
         sums, start, noise = self._sums.condense(), self.values.copy(), self._motion_noise.copy()
         return lambda: solve_jointly(sums, start, noise)
 
@@ -354,6 +386,7 @@ class HypothesisEstimator:
 
     def _accept_slight(self, young: ProductSums, evidence: Evidence) -> Decision:
         """Load or bias have changed: what came since then begins anew, what led to the suspicion is left out."""
+        self._trials = 0
         if evidence.load < evidence.bias:
             self._sums.take_over(young, PRIOR_BIAS**2)
             self._rebuild(self._sums)
@@ -393,6 +426,8 @@ class HypothesisEstimator:
             return self._recover(find_probability(0.0, evidence.load, evidence.bias))
         if age > 1 and evidence.is_distinct and (tested.is_slight or tested.has_turned):
             return self._accept_slight(tested.sums.split_off(age, 0), evidence)
+        if has_grown and self.is_on_trial:
+            return self._doubt()
         self._suspected = _Suspicion(0, min(age, RECENT - 2), evidence)
         if has_grown and self.mode is Mode.TESTING:
             self.mode = Mode.CONTACT
@@ -437,6 +472,7 @@ class HypothesisEstimator:
 
     def _recover(self, confidence: float) -> Decision:
         """Go on with the old load."""
+        self._trials = 0
         was_contact = self.mode is Mode.CONTACT
         self._hypotheses, self.mode = None, Mode.TRACKING
         return self._report(True, EventKind.CONTACT_ENDED, confidence) if was_contact else Decision(True)
@@ -457,6 +493,8 @@ class HypothesisEstimator:
                 tested.sums.mean, tested.sums.precision = known.forget_load(self._prior)
                 return self._accept_load(tested.load, tested.sums, confidence)
         tested.is_watched = is_bias
+        if self.is_on_trial:
+            return _NOTHING if is_bias else self._doubt()
         if is_bias and tested.has_turned:
             return _NOTHING
         began = self.mode is not Mode.CONTACT
@@ -470,6 +508,16 @@ class HypothesisEstimator:
             not is_bias, EventKind.CONTACT_BEGAN, tested.find_confidence(EventKind.CONTACT_BEGAN, is_possible)
         )
 
+    def _doubt(self) -> Decision:
+        """Nothing explains the first rows after a restart: try again with others, and at last forget what was."""
+        self._trials -= 1
+        if self._trials > 0:
+            self._start_testing(Mode.TESTING)
+        else:
+            self.reset()
+            self.has_forgotten = True
+        return Decision(True)
+
     def _is_possible(self, candidate: SquareRootInformation) -> bool:
         """Whether a load's mass is not beyond doubt below zero: that would be a push against gravity."""
         mass = self._mass_sign * float(candidate.solve()[0])
@@ -477,7 +525,7 @@ class HypothesisEstimator:
         return mass > -max(_LIGHTEST, 5.0 * deviation)
 
     def _accept_load(self, candidate: SquareRootInformation, sums: ProductSums, confidence: float) -> Decision:
-        before = float(self.values[0])
+        before, self._trials = float(self.values[0]), 0
         self._previous_sums, self._sums = self._sums, sums
         self._previous, self._since_change = self._main, 0.0
         self._track(candidate)

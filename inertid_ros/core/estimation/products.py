@@ -7,7 +7,7 @@ from copy import copy as copy_shallow
 import numpy as np
 
 from inertid_ros.core.compiled import compiled
-from inertid_ros.core.equations.load import FEATURES
+from inertid_ros.core.equations.load import FEATURES, LOAD
 from inertid_ros.core.records import FloatArray
 
 MOVING = FEATURES - 1
@@ -188,6 +188,7 @@ class ProductSums:
     def begin_piece(self, wander: FloatArray) -> None:
         """Put the present piece to the others; biases have wandered by a variance (6,) per second."""
         diffuse_products(self.settled, wander * self._filled)
+        self._diffuse_prior(wander * self._filled)
         self.blocks[self._block] += self.recent[self._piece]
         self._piece = (self._piece - 1) % RECENT
         self.settled += self.recent[self._piece]
@@ -243,10 +244,21 @@ class ProductSums:
         """Add the rows of another sum, after the bias has changed by a variance (6,)."""
         self.settled += self.recent.sum(axis=0)
         diffuse_products(self.settled, bias_variance)
+        self._diffuse_prior(bias_variance)
         self.settled += other.settled
         self.recent, self.blocks, self.pieces, self._filled = other.recent, other.blocks, other.pieces, other._filled
         self._piece, self._block = other._piece, other._block
         self.expected = self.expected + other.expected
+
+    def _diffuse_prior(self, variance: FloatArray) -> None:
+        """Let the bias wander by a variance (6,) from what was known of it before these rows, if that was anything."""
+        if self.precision is self.prior:
+            return
+        wandered = variance > 0.0
+        places = LOAD + np.flatnonzero(wandered)
+        across = self.precision[:, places]
+        inner = across[places] + np.diag(1.0 / variance[wandered])
+        self.precision = self.precision - across @ np.linalg.solve(inner, across.T)
 
     def split_off(self, pieces: int, dropped: int) -> ProductSums:
         """Take the present piece and the last ones away, and forget some before them; returns sums of the former."""

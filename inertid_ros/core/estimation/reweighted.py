@@ -143,6 +143,14 @@ class ReweightedEstimator:
         self._inverse: FloatArray = np.ascontiguousarray(self._prior.inverse_factor())
         self.values = self._prior.solve()
 
+    def replace_prior(self, prior: SquareRootInformation) -> None:
+        """Take something else to be known of the unknowns before any data; what the data say stays."""
+        self._prior = prior
+        if self.rows > 0:
+            self.update()
+        else:
+            self.reset()
+
     def _channel(self, k: int) -> SquareRootInformation:
         part = self._matrices[self._offsets[k, 0] : self._offsets[k + 1, 0]]
         size = len(self._used[k]) + 1

@@ -341,7 +341,7 @@ class Normal:
     Attributes:
         index: (V,) the free unknowns.
         inflation: (6,) by which the rows' variances were enlarged.
-        prior: (V - 16, V - 16) precision of the nuisances, whatever the bias is.
+        prior: (V - 16, V - 16) precision of the nuisances, whatever load and bias are.
         covariance: (V, V) of the free unknowns.
         values: (55,) after the step.
     """
@@ -363,8 +363,8 @@ class Normal:
         self.covariance = inverse * scales
         self.values = values.copy()
         self.values[self.index] -= scale * step
-        across = known[BIAS:UNKNOWNS, UNKNOWNS:]
-        explained = across.T @ np.linalg.solve(known[BIAS:UNKNOWNS, BIAS:UNKNOWNS], across)
+        across = known[:UNKNOWNS, UNKNOWNS:]
+        explained = across.T @ np.linalg.solve(known[:UNKNOWNS, :UNKNOWNS], across)
         self.prior = known[UNKNOWNS:, UNKNOWNS:] - explained
         self._data = data[part] + known
         self._data[UNKNOWNS:, UNKNOWNS:] -= self.prior

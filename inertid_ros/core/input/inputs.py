@@ -239,7 +239,7 @@ class ArmInput:
 def choose_joints(robot: Robot, block: JointBlock, health: Health) -> Sequence[str]:
     """The joints of an arm that the settings do not name: those of a message that can be; empty if there are none."""
     names = JointNames(robot.joint_names, health).resolve(block).names
-    joints = [name for name in names if name in robot.joint_names and name not in robot.mimics]
+    joints = [name for name in names if name in robot.own_joints]
     stamp, count = int(block.stamps[-1]), len(block.stamps)
     if not joints:
         detail = f"joint_states has {', '.join(block.names[:8])}; the URDF {', '.join(robot.joint_names[:8])}"

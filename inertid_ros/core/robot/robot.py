@@ -79,6 +79,11 @@ class Robot:
         """Names of the joints that move."""
         return tuple(self.model.names[1:])
 
+    @property
+    def own_joints(self) -> tuple[str, ...]:
+        """Those of the joints that do not mimic another one: what every command takes for the arm unless told."""
+        return tuple(name for name in self.joint_names if name not in self.mimics)
+
     @cached_property
     def frame_names(self) -> tuple[str, ...]:
         """Names of the links, which are the frames a sensor can be in."""
@@ -180,12 +185,12 @@ class ArmModel:
 
     @classmethod
     def of(cls, robot: Robot, gravity: FloatArray, joints: Sequence[str] = ()) -> ArmModel:
-        """Take the joints of a robot that are measured, all if none is named; gravity (3,) is in the root frame.
+        """Take the joints of a robot that are measured, its own if none is named; gravity (3,) is in the root frame.
 
         RobotDescriptionError if a joint is not there, UnsupportedJointError if it mimics another, or has not exactly
         one coordinate.
         """
-        wanted = tuple(joints) or robot.joint_names
+        wanted = tuple(joints) or robot.own_joints
         for name in wanted:
             _check(robot, name)
         locked = [index for index, name in enumerate(robot.model.names) if index > 0 and name not in wanted]

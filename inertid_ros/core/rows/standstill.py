@@ -50,6 +50,12 @@ def start_noise(memory: Memory, floor_force: float, floor_torque: float) -> None
     memory.noise[:6], memory.noise[FLOOR:POOLED] = np.maximum(uncalibrated, floor), floor
 
 
+def restore_noise(memory: Memory, densities: FloatArray) -> None:
+    """Start with densities (6,) that were measured before, N/sqrt(Hz) and Nm/sqrt(Hz)."""
+    memory.noise[:6] = np.maximum(densities**2, memory.noise[FLOOR:POOLED])
+    memory.noise[CALIBRATED] = 1.0
+
+
 @compiled
 def measure_noise(m: FloatArray, of: IntArray, stamp: int, samples: FloatArray, index: int) -> None:
     """Take one sample of a segment."""

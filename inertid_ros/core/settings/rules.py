@@ -11,10 +11,10 @@ from inertid_ros.core.settings.settings import LinksSettings, LoadSettings
 IMMEDIATE = ("estimate_rate", "save_directory", "load.tool")
 """Take effect at once."""
 
-FIXED = ("estimators", "autostart", "output_reliability", "load.source", "links.source")
+FIXED = ("estimators", "autostart", "output_reliability", "state_file", "load.source", "links.source")
 """Are read when the node is configured, and rejected later."""
 
-PATHS = ("urdf", "save_directory", "load.tool_file", "load.arm_file", "links.static_file")
+PATHS = ("urdf", "save_directory", "state_file", "load.tool_file", "load.arm_file", "links.static_file")
 """Name files and directories: read-only from the start, unless allow_path_changes is set."""
 
 

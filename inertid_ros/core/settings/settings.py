@@ -362,6 +362,11 @@ class Settings:
         "received by every subscriber, best_effort costs less.",
     )
     save_directory: str = setting("", "Where ~/save and ~/capture_tool write. Empty: the current directory.")
+    state_file: str = setting(
+        "",
+        "File in which all that is known (tool, load, biases, links) is kept, to go on with after a restart once the "
+        "first data confirm it. Empty: none.",
+    )
     allow_path_changes: bool = setting(
         False,
         "Whether others may change, while the node runs, the parameters that name files and directories, and with that "

@@ -20,7 +20,7 @@ from inertid_ros.core.equations.arm import NUISANCES
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.load import LOAD, PRIOR_LOAD
 from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
-from inertid_ros.core.errors import SettingError
+from inertid_ros.core.errors import FileFormatError, SettingError
 from inertid_ros.core.estimation.change import Decision, describe_change, find_probability
 from inertid_ros.core.estimation.estimate import (
     Fit,
@@ -32,6 +32,7 @@ from inertid_ros.core.estimation.estimate import (
     judge_load,
 )
 from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty, WeightedSolution
 from inertid_ros.core.estimation.systematic_links import Nuisances
 from inertid_ros.core.input.inputs import ArmInput
@@ -70,6 +71,10 @@ _NO_MASS = 0.1
 _WANDER = 0.2
 """How far friction may wander while it is recorded, over how far its shape may be from the model's: with the default, a
 tenth of it. Gears that warm up lose a third in minutes, which is 9 % root mean square from the mean."""
+_TRIAL = 100
+"""Rows (2 s of motion) that an arm known from before a restart must predict."""
+_CONTRADICTED = 9.0
+"""Times what it lets expect, in squares, that an arm may leave of them: three standard deviations."""
 _NOTHING = Decision(False)
 _LEVEL: FloatArray = np.empty((0, 2))
 """Columns of the tilt of a base that is level."""
@@ -97,6 +102,7 @@ class ArmTask:
         links = settings.links
         joints = self._joints = len(model.arm.joint_names)
         self.model = model
+        self._own_prior, self._health, self._trial = prior, health, 0
         self._method = Method(links.method)
         filters = Filters(
             links.filter_cutoff, links.smoothing_cutoff, links.differentiation_cutoff, links.integral_window
@@ -104,7 +110,7 @@ class ArmTask:
         self.input = ArmInput(robot, model.arm, links, health, static)
         self.rows = Rows(equation, joints, self._method, filters)
         self._energy_rows = EnergyRowSource(model, links) if self._method is Method.ENERGY else None
-        floors = _list_floors(links, model)
+        floors = self._floors = _list_floors(links, model)
         self._fit: RowFit | None = None
         used, correlation = equation.used, self.rows.correlation
         if self._energy_rows is not None:
@@ -159,6 +165,8 @@ class ArmTask:
         if self._energy is not None:
             self._energy.take(sample, segment.starts_anew and position == 0, is_bad)
         decision = _NOTHING
+        if self._trial > 0 and row.is_old.item(0) == 0.0:
+            self._compare(record, spread, stamp)
         if row.is_old.item(0) == 0.0:
             if self._energy_rows is not None and self._fit is not None:
                 self.estimator.take(self._energy_rows.row_at(sample.item(0)), record[2].min(keepdims=True))
@@ -267,13 +275,54 @@ class ArmTask:
         estimator, found, fit = self.estimator.copy(), self._find(), copy.deepcopy(self._fit)
         return lambda: judge_links(self._summarise(estimator, fit, stamp, is_paused), self.model, found)
 
+    def prepare_memory(self) -> Callable[[], RememberedLoad | RememberedLinks] | None:
+        """What gives all that is worth keeping beyond the end of the process, in any thread; None if there is none."""
+        if self.estimator.rows == 0 or self._trial > 0:
+            return None
+        estimator, model, fit = self.estimator.copy(), self.model, copy.deepcopy(self._fit)
+
+        def remember() -> RememberedLinks:
+            solution = estimator.solve()
+            joint = estimator.solve_jointly(solution)
+            left = (fit or solution).residual_rms
+            return RememberedLinks(model.arm.joint_names, tuple(model.base.texts), joint.values, joint.covariance, left)
+
+        return remember
+
+    def recall(self, remembered: RememberedLoad | RememberedLinks, age: float) -> None:
+        """Go on from an arm that was identified so many seconds ago, as long as the first data confirm it.
+
+        Raises:
+            FileFormatError: if it has other unknowns: other joints, or other links.* settings.
+        """
+        model = self.model
+        if not isinstance(remembered, RememberedLinks) or remembered.names != tuple(model.base.texts):
+            raise FileFormatError("the state is not of these links with these links.* settings")
+        self._trial, self._squares = _TRIAL, np.zeros((2, len(remembered.residuals)))
+        self._expected = remembered.residuals**2
+        self.estimator.replace_prior(remembered.make_prior(age))
+        self._predict_with(self.estimator.values)
+
+    def _compare(self, record: FloatArray, spread: FloatArray, stamp: int) -> None:
+        """Compare a row with what the arm that was recalled predicts of it; in the end, keep or forget that arm."""
+        usable = record[2] > 0.0
+        self._squares[0] += usable * (record[0] - record[1]) ** 2
+        self._squares[1] += usable * (spread + self._expected + self._floors**2)
+        self._trial -= 1
+        if self._trial == 0 and (self._squares[0] > _CONTRADICTED * self._squares[1]).any():
+            self.estimator.replace_prior(self._own_prior)
+            self._predict_with(self.estimator.values)
+            self._health.report("state", "state_contradicted", stamp)
+
     def freeze(self, values: FloatArray, uncertainty: Uncertainty | None = None) -> None:
         """Predict with these unknowns (U,)."""
         self.estimator.freeze(values, uncertainty)
         self._predict_with(self.estimator.values)
 
     def reset(self) -> None:
-        """Forget all that was learned."""
+        """Forget all that was learned, before a restart as well."""
+        self._trial = 0
+        self.estimator.replace_prior(self._own_prior)
         self.estimator.reset()
         self._solved_rows = 0
         self._restart()
@@ -359,6 +408,9 @@ class PayloadTask(ArmTask):
         confidence = find_probability(evidence, 0.0)
         decision = Decision(False, EventKind.LOAD_CHANGED, "", confidence, masses)
         return describe_change(decision, _MIXED)
+
+    def prepare_memory(self) -> None:
+        """Nothing is kept: the arm has a file of its own, and by efforts a load is found as soon as the arm moves."""
 
     def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LinksEstimate | LoadEstimate]:
         """All that is known of the load."""

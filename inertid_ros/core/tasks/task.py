@@ -7,6 +7,7 @@ from typing import Protocol
 
 from inertid_ros.core.estimation.change import Decision
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
+from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.input.segments import Carrier, Segment
 from inertid_ros.core.records import Event, FloatArray, JointBlock, Output, WrenchBlock
@@ -51,6 +52,12 @@ class Task(Protocol):
 
     def prepare_estimate(self, stamp: int, is_paused: bool) -> Callable[[], LoadEstimate | LinksEstimate]:
         """What gives all that is known, for samples up to a stamp, in any thread; changes nothing."""
+
+    def prepare_memory(self) -> Callable[[], RememberedLoad | RememberedLinks] | None:
+        """What gives all that is worth keeping beyond the end of the process, in any thread; None if there is none."""
+
+    def recall(self, remembered: RememberedLoad | RememberedLinks, age: float) -> None:
+        """Go on from what was kept so many seconds ago; FileFormatError if it is of something else."""
 
     def freeze(self, values: FloatArray, uncertainty: Uncertainty | None = None) -> None:
         """Predict with these unknowns (U,); of an arm, say how uncertain that is."""

@@ -10,7 +10,7 @@ from inertid_ros.core.checks.wrench_convention import ConventionCheck, WrenchSig
 from inertid_ros.core.diagnosis import Health, has_error
 from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
 from inertid_ros.core.equations.load import LOAD, UNKNOWNS, make_load_equation
-from inertid_ros.core.errors import NotIdentifiedError
+from inertid_ros.core.errors import FileFormatError, NotIdentifiedError
 from inertid_ros.core.estimation.change import Decision, describe_change
 from inertid_ros.core.estimation.estimate import (
     Fit,
@@ -23,6 +23,7 @@ from inertid_ros.core.estimation.estimate import (
 )
 from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
 from inertid_ros.core.estimation.nuisances import SUSPECTED, find_misfit, find_nuisances
+from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.inputs import WristInput
@@ -32,7 +33,7 @@ from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.energy import RowFit
 from inertid_ros.core.rows.rows import Filters, Row, Rows
-from inertid_ros.core.rows.standstill import CALIBRATED, discard_run, start_noise
+from inertid_ros.core.rows.standstill import CALIBRATED, discard_run, restore_noise, start_noise
 from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import Settings
 
@@ -59,6 +60,7 @@ class WristLoadTask:
         gravity = np.array(settings.gravity)
         filters = Filters(load.filter_cutoff, load.smoothing_cutoff, load.differentiation_cutoff, load.integral_window)
         self.frame = frame
+        self._health = health
         self.input = WristInput(robot, path, load.wrench_delay, health)
         self.rows = Rows(make_load_equation(path, gravity), len(path.joint_names), Method(load.method), filters)
         self._estimator = HypothesisEstimator(load, self.rows.noise_bandwidth)
@@ -88,6 +90,8 @@ class WristLoadTask:
             return Decision(False)
         decision = estimator.take(segment.samples.item(position, 0), row, self._noise[:6])
         is_tracking = estimator.mode is Mode.TRACKING
+        if estimator.has_forgotten:
+            self._begin_anew(segment.stamps.item(position))
         self._note_fit(row, decision)
         if self._sign.sign is None and abs(estimator.values.item(0)) > _LIGHTEST:
             self._sign.learn(estimator.values.item(0), float(estimator.covariance()[0, 0]))
@@ -198,6 +202,42 @@ class WristLoadTask:
             )
         self.tool = Tool(carried.values, carried.covariance, self.frame)
         return self.tool
+
+    def prepare_memory(self) -> Callable[[], RememberedLoad | RememberedLinks] | None:
+        """What gives all that is worth keeping beyond the end of the process, in any thread; None if there is none."""
+        estimator = self._estimator
+        if estimator.rows == 0 or estimator.is_on_trial:
+            return None
+        solve, sign = estimator.prepare_solution(), self._sign.sign
+        density, is_calibrated = np.sqrt(self._noise[:6]), bool(self._noise[CALIBRATED])
+
+        def remember() -> RememberedLoad:
+            joint = solve()
+            inflation = float(joint.inflation.mean())
+            return RememberedLoad(self.frame, sign, joint.values, joint.covariance, inflation, density, is_calibrated)
+
+        return remember
+
+    def recall(self, remembered: RememberedLoad | RememberedLinks, age: float) -> None:
+        """Go on from what was kept so many seconds ago, once the first data confirm it.
+
+        Raises:
+            FileFormatError: if it is of another frame.
+        """
+        if not isinstance(remembered, RememberedLoad) or remembered.frame != self.frame:
+            raise FileFormatError(f"the state is not of a sensor in frame '{self.frame}'")
+        self._estimator.recall(remembered, age)
+        if remembered.noise_calibrated:
+            restore_noise(self.rows.memory, remembered.noise_density)
+        if self._sign.sign is None:
+            self._sign.sign = remembered.sign
+        self.rows.set_values(self._estimator.values)
+
+    def _begin_anew(self, stamp: int) -> None:
+        """What was recalled is contradicted by the first data."""
+        self._estimator.has_forgotten = False
+        self._sign = WrenchSign(self._configured_sign)
+        self._health.report("state", "state_contradicted", stamp)
 
     def freeze(self, values: FloatArray, uncertainty: Uncertainty | None = None) -> None:  # noqa: ARG002
         """Predict with these [phi (10), bias (6)], in the driver's own sign."""

@@ -8,8 +8,8 @@ from support.products import draw_values, make_rows, make_sums, measure
 
 from inertid_ros.core.equations.load import FEATURES, LOAD, PRIOR_BIAS, PRIOR_LOAD, REGRESSORS, UNKNOWNS
 from inertid_ros.core.estimation.change import (
-    _CHANGE,
     CERTAIN,
+    CHANGE,
     Evidence,
     find_sameness,
     tells_more_than_pose,
@@ -72,7 +72,7 @@ def test_evidence_is_the_ratio_of_integrals_over_all_rows(seed: int, change: str
     covariance = np.linalg.inv(np.einsum("ncu,ncv->uv", regressor, regressor) + prior)
     mean = covariance @ np.einsum("ncu,nc->u", regressor, recorded.readings[old] / NOISE)
     nothing, *changed = (
-        integrate(recorded.z[new], recorded.readings[new], covariance + np.diag(_CHANGE**2 * part), mean)
+        integrate(recorded.z[new], recorded.readings[new], covariance + np.diag(CHANGE**2 * part), mean)
         for part in (np.zeros(UNKNOWNS), np.arange(UNKNOWNS) < LOAD, np.arange(UNKNOWNS) >= LOAD)
     )
     evidence = recorded.weigh()
@@ -103,7 +103,7 @@ def test_change_is_estimated_with_its_covariance() -> None:
     truth = draw_values(3, 0.0)[:UNKNOWNS] + CHANGES["load"]
     z_scores = (evidence.changed[:UNKNOWNS] - truth) / np.sqrt(np.diag(evidence.covariance)[:UNKNOWNS])
     assert np.abs(z_scores).max() < 4.0
-    assert evidence.covariance[0, 0] < 0.1 * _CHANGE[0] ** 2
+    assert evidence.covariance[0, 0] < 0.1 * CHANGE[0] ** 2
 
 
 def make_next(change: FloatArray) -> tuple[ProductSums, Evidence, FloatArray]:
