@@ -10,6 +10,7 @@ from typing import Any
 from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.records import Output
+from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.rules import restarts_identification
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.messages.decode import StreamDecoder
@@ -68,6 +69,11 @@ class Identification:
         for session in self.sessions:
             restart = any(restarts_identification(name, group) for name in names for group in session.task.groups)
             session.change_settings(settings, restart)
+
+    @property
+    def robot(self) -> Robot | None:
+        """The robot, None before its description has come."""
+        return self._source.robot
 
     # Data
 
