@@ -27,3 +27,26 @@ def run_page(make_page: Callable[[int], str], name: str, runs: int, about: str) 
     else:
         sys.stdout.write(page)
     return 0
+
+
+def run_section(make_section: Callable[[int], str], name: str, section: str, runs: int, about: str) -> int:
+    """Print a section of a page, or write it to docs/NAME, in place of what is between its two marks there.
+
+    Args:
+        make_section: makes it from so many runs.
+        name: of the file.
+        section: of the marks, `<!-- SECTION -->` and `<!-- end of SECTION -->`.
+        runs: unless the command line says otherwise.
+        about: for --help.
+    """
+    path = Path(__file__).parents[1] / "docs" / name
+
+    def make_page(count: int) -> str:
+        text = make_section(count)
+        if "--write" not in sys.argv:
+            return f"{text}\n"
+        page, begin, end = path.read_text(encoding="utf-8"), f"<!-- {section} -->\n", f"<!-- end of {section} -->\n"
+        before, rest = page.split(begin)
+        return f"{before}{begin}\n{text}\n\n{end}{rest.split(end)[1]}"
+
+    return run_page(make_page, name, runs, about)

@@ -19,7 +19,7 @@ import numpy as np
 
 from inertid_ros.control.controllers import Gains
 from inertid_ros.control.inverse_model import Inverse, InverseModel
-from inertid_ros.control.practice import CUTOFF, Practice
+from inertid_ros.control.practice import CUTOFF, Practice, low_pass
 from inertid_ros.core.records import FloatArray
 from inertid_ros.motions.motion import JointPath, Motion
 
@@ -82,11 +82,15 @@ def find_convergence(
 
 
 def fit_feedback(practice: Practice) -> Gains:
-    """Gains of the feedback, joint by joint, from what it did in a trial: u - u_ff = K_p (q_d - q) + K_v (v_d - v)."""
+    """Gains of the feedback, joint by joint, from what it did in a trial: u - u_ff = K_p (q_d - q) + K_v (v_d - v).
+
+    All of it goes through the low-pass of the practice, for noise of the velocities would pass for too small a K_v.
+    """
     trial, desired = practice.trial, practice.desired
-    added = trial.efforts - trial.feedforward
-    away = np.stack((desired.positions - trial.positions, desired.velocities - trial.velocities), axis=2)
-    found = [np.linalg.lstsq(away[:, joint], added[:, joint], rcond=None)[0] for joint in range(added.shape[1])]
+    added = low_pass(trial.efforts - trial.feedforward)
+    slipped, slow = low_pass(desired.positions - trial.positions), low_pass(desired.velocities - trial.velocities)
+    away, during = np.stack((slipped, slow), axis=2), trial.times >= 0.0
+    found = [np.linalg.lstsq(away[during, k], added[during, k], rcond=None)[0] for k in range(added.shape[1])]
     position, velocity = np.maximum(np.array(found).T, 0.0)
     return Gains(position, velocity)
 

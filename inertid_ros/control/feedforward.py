@@ -12,7 +12,6 @@ from inertid_ros.control.inverse_model import CarriedLoad, InverseModel
 from inertid_ros.core.errors import FileFormatError, NotIdentifiedError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import find_predictor
-from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
@@ -50,9 +49,12 @@ def model_of_estimate(estimate: LinksEstimate, settings: Settings, load: Carried
 
 
 def load_of_estimate(load: LoadEstimate) -> CarriedLoad:
-    """A load that was identified; NotIdentifiedError unless its mass and centre of mass are known."""
-    if any(state is not ParameterState.KNOWN for state in load.states[:4]):
-        raise NotIdentifiedError("mass and centre of mass of the load are not known yet")
+    """A load that was identified; NotIdentifiedError if there was nothing to identify it from.
+
+    What is not known of it makes efforts uncertain, and is refused where it matters. A tool counts as part of the arm.
+    """
+    if not load.rows:
+        raise NotIdentifiedError("nothing is known of the load yet: move the arm, or do without estimating a load")
     return CarriedLoad(load.frame, load.values, load.covariance)
 
 

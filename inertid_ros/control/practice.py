@@ -31,6 +31,8 @@ RATE = 1000.0
 """Samples per second of a trial, as it is learned from: far above the cutoff."""
 MARGIN = 0.3
 """Seconds of standstill before and after the motion that are used, if they were recorded: twice the filter's memory."""
+_BEGIN = 0.05
+"""Seconds at the begin of the motion over which feedback is averaged: less than the filter can follow."""
 AT_NOISE = 1.5
 """Error, in units of the noise, at which practice has done all it can: the rest of what repeats is the smaller part."""
 NO_BETTER = 0.7
@@ -99,6 +101,8 @@ def resample_trial(
 ) -> Trial:
     """Put a recording on even times, from before the motion to after it.
 
+    What was fed forward before the motion is not known: feedback is taken to have done then what it does at its begin.
+
     Args:
         times: (M,) of the recording [s], rising, 0 where the motion began.
         measured: positions, velocities and efforts, (M, n) each.
@@ -121,7 +125,10 @@ def resample_trial(
         return np.column_stack([np.interp(even, grid, column) for column in values.T])
 
     positions, velocities, efforts = (at(times, part) for part in measured)
-    return Trial(even, positions, velocities, efforts, at(command_times, command))
+    forward = at(command_times, command)
+    begin = (even >= 0.0) & (even < _BEGIN)
+    forward[even < 0.0] = efforts[even < 0.0] - (efforts - forward)[begin].mean(axis=0)
+    return Trial(even, positions, velocities, efforts, forward)
 
 
 def learn(model: LearningModel, motion: Motion, trial: Trial) -> Practice:

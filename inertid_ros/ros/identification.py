@@ -11,6 +11,7 @@ from typing import Any
 from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.errors import FileAccessError, NotIdentifiedError
 from inertid_ros.core.records import Output
+from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.rules import restarts_identification
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import find_tool_file
@@ -89,6 +90,11 @@ class Identification:
         for session in self.sessions:
             restart = any(restarts_identification(name, group) for name in names for group in session.task.groups)
             session.change_settings(settings, restart)
+
+    @property
+    def robot(self) -> Robot | None:
+        """The robot, None before its description has come."""
+        return self._source.robot
 
     # Data
 

@@ -22,6 +22,7 @@ from inertid_ros.core.errors import InertidError
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.ros.answers import Publishers, SampleOutputs
 from inertid_ros.ros.diagnostics import diagnostics_message
+from inertid_ros.ros.feedforward import Feedforward
 from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.inputs import Inputs
 from inertid_ros.ros.monitor import Monitor, Situation
@@ -122,6 +123,10 @@ class EstimatorNode(LifecycleNode):
             self._worker = Worker(self, self._report_failed_job)
             undo.callback(self._worker.close)
             undo.callback(Services(self, identification, self._worker).destroy)
+            forward = Feedforward(
+                self, publishers, self._worker, identification.sessions, lambda: (self.settings, identification.robot)
+            )
+            undo.callback(forward.destroy)
             takers = self._take_sample, identification.take_description, identification.take_frames
             undo.callback(Inputs(self, list(identification.received), *takers).destroy)
             undo.callback(self.destroy_timer, self._start_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics))

@@ -29,8 +29,8 @@ less than 0.01 degrees."""
 KNEE = 0.01
 """Velocity [rad/s or m/s] at which Coulomb friction has three quarters of its value: of ball bearings, and as slow as a
 step of the integration can follow on the lightest joint."""
-NOISE_PERIOD = 0.001
-"""Seconds for which a random effort lasts, whatever the controller's rate."""
+_NOISE_STEPS = 4
+"""Steps for which a random effort lasts, 1 ms, whatever the controller's rate."""
 
 
 class Controller(Protocol):
@@ -140,6 +140,7 @@ class DrivenArm:
         self._first = 0
         self._waiting: deque[tuple[int, FloatArray]] = deque()
         self._command: FloatArray = np.zeros(self.joint_count)
+        self._added: FloatArray = np.zeros(self.joint_count)
         self._path: list[tuple[FloatArray, ...]] = []
         self._load: FloatArray | None = None
 
@@ -184,14 +185,14 @@ class DrivenArm:
         if time * self._drive.rate >= self._sampled - 1e-6:
             self._sample(time)
         while self._waiting and self._waiting[0][0] <= self._count:
-            self._command = self._waiting.popleft()[1]
-        told = efforts = np.clip(self._command, -self._dynamics.limits, self._dynamics.limits)
-        if self._noise_deviation.any():
-            slot = int(time / NOISE_PERIOD + 1e-6)
-            efforts = told + self._noise_deviation * self._noise.rows(slot, slot + 1)[0]
+            limits = self._dynamics.limits
+            self._command = np.clip(self._waiting.popleft()[1], -limits, limits)
+        if self._count % _NOISE_STEPS == 0:
+            slot = self._count // _NOISE_STEPS
+            self._added = self._noise_deviation * self._noise.rows(slot, slot + 1)[0]
         q, v, half = self._positions, self._velocities, 0.5 * STEP
-        a = self._dynamics.accelerate(q + half * v, v + half * self._accelerations, efforts)
-        self._path.append((q, v, a, told))
+        a = self._dynamics.accelerate(q + half * v, v + half * self._accelerations, self._command + self._added)
+        self._path.append((q, v, a, self._command))
         self._positions, self._velocities, self._accelerations = q + STEP * (v + half * a), v + STEP * a, a
         self._count += 1
 
