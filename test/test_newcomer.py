@@ -105,7 +105,9 @@ def test_quick_commands_run(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.usefixtures("ros_domain")
 @pytest.mark.parametrize("page", sorted({line.page for line in INERTID}))
-def test_every_command_that_can_run_here_does(page: str, folder: Path) -> None:
-    """In the order of the page, which is that of a reader."""
+def test_every_command_that_can_run_here_does(page: str, folder: Path, tmp_path: Path) -> None:
+    """In the order of the page, which is that of a reader, who starts with nothing but his own files."""
+    for path in folder.iterdir():
+        (tmp_path / path.name).symlink_to(path)
     for line in (line for line in INERTID if line.page == page):
-        run(line, folder)
+        run(line, tmp_path)

@@ -11,8 +11,11 @@ from rcl_interfaces.srv import DescribeParameters
 from support.bench import Bench
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.settings.settings import iterate_settings
+from inertid_ros.core.settings.settings import Settings, iterate_settings
 from inertid_ros.files.parameters import read_settings
+from inertid_ros.files.profile_pages import format_parameter_file
+from inertid_ros.files.profiles import iterate_profiles
+from inertid_ros.ros.node import EstimatorNode
 
 
 def test_ros_knows_every_parameter_with_range_unit_and_meaning(bench: Bench) -> None:
@@ -131,3 +134,13 @@ def test_gravity_may_be_set_when_a_base_has_come_to_rest(bench: Bench) -> None:
     assert bench.set_parameter("gravity", [0.0, 0.0, -9.80665]).successful
     bench.feed(6.0)
     assert bench.parameters()[0] == pytest.approx(1.8, abs=0.03)
+
+
+def test_the_files_for_known_robots_and_sensors_are_read_by_ros(bench: Bench, tmp_path: Path) -> None:
+    for profile in (*iterate_profiles("robot"), *iterate_profiles("sensor")):
+        path = tmp_path / f"{profile.names[0]}.yaml"
+        path.write_text(format_parameter_file([profile]), encoding="utf-8")
+        arguments = ["--ros-args", "--params-file", str(path)]
+        node = EstimatorNode(context=bench.context, cli_args=arguments, use_global_arguments=False)
+        assert node.settings == Settings.from_flat(profile.parameters)
+        node.destroy_node()

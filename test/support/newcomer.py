@@ -27,7 +27,7 @@ PAGES = (
     *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md")),
 )
 
-_BLOCK = re.compile(r"^```(?:sh)?\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _STARTS = ("inertid", "ros2", "make", ".venv/bin", "cd", "rosdep", "source")
 URDF = DDARM.replace(
     "</robot>",
@@ -55,7 +55,8 @@ def list_commands() -> list[Line]:
     """All commands of all pages, in their order, continued lines joined."""
     lines = []
     for page in PAGES:
-        for block in _BLOCK.findall((ROOT / page).read_text(encoding="utf-8")):
+        blocks = _BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+        for block in (block for language, block in blocks if language in ("", "sh")):
             texts = block.replace("\\\n", " ").splitlines()
             lines += [Line(page, text) for text in texts if text.startswith(_STARTS)]
     return lines
