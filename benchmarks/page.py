@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 
@@ -27,3 +29,12 @@ def run_page(make_page: Callable[[int], str], name: str, runs: int, about: str) 
     else:
         sys.stdout.write(page)
     return 0
+
+
+def describe_run(command: str) -> str:
+    """By which command, when and of which commit a page was made."""
+    root = Path(__file__).parents[1]
+    commit = subprocess.run(
+        ["git", "-C", str(root), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    return f"Made by `{command}` on {date.today().isoformat()}, of commit {commit or 'unknown'}."
