@@ -1,8 +1,8 @@
-"""Kills the node at random moments, mostly while it writes, and looks at what it knows when it is back.
+"""Kills the node at random moments, half of them while it writes, and looks at what it knows when it is back.
 
 The node is a process of its own in a real ROS graph, beside the simulated driver in real time: a PUMA whose gripper was
 captured as the tool, and that carries the bar of the 1986 paper. It keeps its state ten times a second, and is asked to
-save again as soon as it has saved, so that most kills (SIGKILL) hit a write. After each of them
+save again as soon as it has saved. Every other kill (SIGKILL) waits for a temporary file to appear. After each of them
 
 - all files must be whole: the state with its checksum, and what ~/save writes;
 - the node is started again, and gets two seconds of data: the mass, less the tool, must be within 20 g;
@@ -102,6 +102,12 @@ class Graph:
         self._saving = None
         self.wait(lambda: bool(self._parameters), "no estimate")
 
+    def wait_for_write(self) -> None:
+        """Wait for a file that is being written, not longer than two seconds."""
+        end = time.monotonic() + 2.0
+        while time.monotonic() < end and not any(path.suffix == ".part" for path in self.folder.iterdir()):
+            pass
+
     def kill(self) -> None:
         """Kill the node."""
         assert self._process is not None
@@ -177,6 +183,8 @@ def run(count: int, seed: int, domain: int) -> tuple[list[float], int, list[str]
         graph.spin(12.0)
         for number in range(count):
             graph.spin(choose.uniform(0.0, 1.0))
+            if number % 2:
+                graph.wait_for_write()
             graph.kill()
             left = set(folder.glob(".*.part"))
             hits += bool(left)
