@@ -3,6 +3,8 @@
 # make test-all    the same with the long tests too: statistics of many runs, designs of motions, whole demos
 # make lint    lint and types only
 # make docs    the documentation as a site, in build/site
+# make kills   kills the node COUNT times (200) while it writes, and looks at what it still knows: docs/kills.md
+# make soak    HOURS (24) of simulated motion and MINUTES (60) of the real node: does anything grow? docs/soak.md
 # make clean   remove the environment and all caches
 #
 # The first call creates .venv (see tools/environment). PYTHON=python3.12 chooses the interpreter, 3.10 to 3.13.
@@ -12,7 +14,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: demo test test-all lint docs clean environment
+.PHONY: demo test test-all lint docs kills soak clean environment
 
 demo: environment
 	@.venv/bin/inertid demo
@@ -33,6 +35,12 @@ docs: environment
 	@.venv/bin/pip install -qq --disable-pip-version-check --constraint constraints.txt mkdocs
 	.venv/bin/mkdocs build --quiet
 	@echo "Open build/site/index.html, or run .venv/bin/mkdocs serve."
+
+kills: environment
+	.venv/bin/python benchmarks/kills.py --count $(or $(COUNT),200) --write docs/kills.md
+
+soak: environment
+	.venv/bin/python benchmarks/soak.py --hours $(or $(HOURS),24) --minutes $(or $(MINUTES),60) --write docs/soak.md
 
 environment:
 	@PYTHON="$(PYTHON)" tools/environment

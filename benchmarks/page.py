@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 
@@ -50,3 +52,12 @@ def run_section(make_section: Callable[[int], str], name: str, section: str, run
         return f"{before}{begin}\n{text}\n\n{end}{rest.split(end)[1]}"
 
     return run_page(make_page, name, runs, about)
+
+
+def describe_run(command: str) -> str:
+    """By which command, when and of which commit a page was made."""
+    root = Path(__file__).parents[1]
+    commit = subprocess.run(
+        ["git", "-C", str(root), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    return f"Made by `{command}` on {date.today().isoformat()}, of commit {commit or 'unknown'}."

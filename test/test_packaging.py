@@ -195,6 +195,15 @@ def test_everything_required_is_pinned(requirements: dict[str, set[str]]) -> Non
     assert set().union(*requirements.values()) <= set(names)
 
 
+def test_the_licence_of_everything_pinned_is_listed() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = sorted(tuple(line.split("==")) for line in lines if line and not line.startswith("#"))
+    table = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([a-z0-9-]+) \| ([0-9][0-9a-z.]*) \| (.+) \|$", table, re.MULTILINE)
+    assert [row[:2] for row in rows] == pins
+    assert all("unknown" not in licence for _, _, licence in rows)
+
+
 def test_commands_exist(metadata: Path) -> None:
     parser = ConfigParser()
     parser.read(metadata / "entry_points.txt", encoding="utf-8")

@@ -158,11 +158,12 @@ class Identification:
         if not self.keeper.is_on:
             return None
         text, changes = self._source.text, tuple(session.changes for session in self.sessions)
-        known = {session.task.name: session.prepare_memory() for session in self.sessions}
-        tools = [session.tool for session in self.sessions if session.task.has_tool]
+        ready = [session for session in self.sessions if session.has_found_state]
+        known = {session.task.name: session.prepare_memory() for session in ready}
+        tools = [session.tool for session in ready if session.task.has_tool]
         before = self.keeper.find_state(text) if text else None
         has_any = before is not None or any((*known.values(), *tools))
-        if not text or not has_any or not self.keeper.is_due(changes):
+        if not text or not ready or not has_any or not self.keeper.is_due(changes):
             return None
         state = State(hash_urdf(text)) if before is None else before
         if tools:

@@ -252,6 +252,11 @@ class Session:
         return prepared or self._kept
 
     @property
+    def has_found_state(self) -> bool:
+        """Whether it has looked for what was kept: before, it must not be overwritten."""
+        return not self._must_find_state
+
+    @property
     def tool(self) -> Tool | None:
         """What is subtracted."""
         return self._tool

@@ -60,6 +60,22 @@ def test_tool_and_load_are_back_within_two_seconds_of_data(bench: Bench, path: P
     assert read_state(path).tool is None
 
 
+def test_before_its_frame_is_known_nothing_that_was_kept_is_lost(bench: Bench, path: Path) -> None:
+    """Without a configured frame, the robot is known before there is anything to recall."""
+    options = {"state_file": str(path), "load__sensor_frame": "", "save_directory": str(path.parent)}
+    bench.start(**options)
+    bench.describe()
+    bench.feed(8.0)
+    assert bench.call(Trigger, "/inertid/capture_tool", Trigger.Request()).success
+    wait_for_state(bench, path)
+    restart(bench, **options)
+    for _ in range(4):
+        bench.status("state")
+    state = read_state(path)
+    assert state.tool is not None
+    assert state.load is not None
+
+
 def test_before_the_first_data_nothing_is_known(bench: Bench, path: Path) -> None:
     bench.start(state_file=str(path))
     bench.describe()

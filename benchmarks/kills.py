@@ -1,0 +1,238 @@
+"""Kills the node at random moments, half of them while it writes, and looks at what it knows when it is back.
+
+The node is a process of its own in a real ROS graph, beside the simulated driver in real time: a PUMA whose gripper was
+captured as the tool, and that carries the bar of the 1986 paper. It keeps its state ten times a second, and is asked to
+save again as soon as it has saved. Every other kill (SIGKILL) waits for a temporary file to appear. After each of them
+
+- all files must be whole: the state with its checksum, and what ~/save writes;
+- the node is started again, and gets two seconds of data: the mass, less the tool, must be within 20 g;
+- what the killed writer has left must be gone by then.
+
+    python benchmarks/kills.py --count 200 --write docs/kills.md
+
+Exits with 1 if one of these fails.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import argparse
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import rclpy
+from page import describe_run
+from rclpy.context import Context
+from rclpy.experimental import EventsExecutor
+from rclpy.parameter import Parameter
+from rclpy.task import Future
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+
+from inertid_ros.core.errors import InertidError
+from inertid_ros.files.estimate import read_estimate
+from inertid_ros.files.state import read_state
+from inertid_ros.ros.driver_node import SimulatedDriver
+from inertid_ros.sim.scenario import read_load
+
+NODE = """
+import sys
+from inertid_ros.ros import keeper, main, node
+keeper.PERIOD, node.DIAGNOSTICS_PERIOD = 0.0, 0.1
+sys.exit(main.run_estimator(sys.argv))
+"""
+USEFUL = 0.02
+"""Error of the mass [kg] up to which the node is useful."""
+DATA = 2.0
+"""Seconds of data after which it must be."""
+PATIENCE = 300.0
+"""Seconds after which something that has not happened will not happen."""
+
+
+class Graph:
+    """The driver and a probe, and the node as a process."""
+
+    def __init__(self, folder: Path, domain: int) -> None:
+        """Start the driver, with the gripper alone."""
+        self.folder = folder
+        self._domain = domain
+        self._context = Context()
+        rclpy.init(context=self._context, domain_id=domain)
+        self._executor = EventsExecutor(context=self._context)
+        self._probe = rclpy.create_node("probe", context=self._context)
+        self._executor.add_node(self._probe)
+        self._parameters: list[Float64MultiArray] = []
+        self._probe.create_subscription(Float64MultiArray, "/inertid/load/parameters", self._parameters.append, 10)
+        self._clients = {
+            name: self._probe.create_client(Trigger, f"/inertid/{name}") for name in ("save", "capture_tool")
+        }
+        self._driver: SimulatedDriver | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._saving: Any = None
+
+    def drive(self, load: str, tool: str) -> None:
+        """Simulate another robot from now on."""
+        if self._driver is not None:
+            self._executor.remove_node(self._driver)
+            self._driver.destroy_node()
+        values = {"load": load, "tool": tool, "rest": 1.0, "pause": 0.1}
+        overrides = [Parameter(name, value=value) for name, value in values.items()]
+        self._driver = SimulatedDriver(context=self._context, parameter_overrides=overrides)
+        self._executor.add_node(self._driver)
+
+    def start(self) -> None:
+        """Start the node, and wait until it gets data."""
+        given = {"state_file": str(self.folder / "state.json"), "save_directory": str(self.folder)}
+        options = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+        command = [sys.executable, "-c", NODE, "--ros-args", "--log-level", "error", *options]
+        environment = {**os.environ, "ROS_DOMAIN_ID": str(self._domain)}
+        self._process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+        self._parameters.clear()
+        self._saving = None
+        self.wait(lambda: bool(self._parameters), "no estimate")
+
+    def wait_for_write(self) -> None:
+        """Wait for a file that is being written, not longer than two seconds."""
+        end = time.monotonic() + 2.0
+        while time.monotonic() < end and not any(path.suffix == ".part" for path in self.folder.iterdir()):
+            pass
+
+    def kill(self) -> None:
+        """Kill the node."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def spin(self, seconds: float) -> None:
+        """Let time pass, and save meanwhile as often as possible."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0.0:
+            if self._saving is None or self._saving.done():
+                client = self._clients["save"]
+                self._saving = client.call_async(Trigger.Request()) if client.service_is_ready() else None
+            self._executor.spin_until_future_complete(Future(), timeout_sec=min(left, 0.02))
+
+    def wait(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for something; TimeoutError if it does not happen."""
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            if time.monotonic() > end:
+                raise TimeoutError(what)
+            self._executor.spin_until_future_complete(Future(), timeout_sec=0.02)
+
+    def find_mass(self) -> float:
+        """The mass [kg] that is published next."""
+        self._parameters.clear()
+        self.wait(lambda: len(self._parameters) > 1, "no estimate")
+        return float(self._parameters[-1].data[0])
+
+    def capture_tool(self) -> None:
+        """Keep what is carried as the tool; RuntimeError if that fails."""
+        future = self._clients["capture_tool"].call_async(Trigger.Request())
+        self.wait(future.done, "no answer")
+        if not future.result().success:
+            raise RuntimeError(future.result().message)
+
+    def close(self) -> None:
+        """End everything."""
+        self.kill()
+        rclpy.shutdown(context=self._context)
+
+
+def check_files(folder: Path) -> list[str]:
+    """What is wrong with the files of a node that was killed."""
+    found = (_try(lambda: read_state(folder / "state.json")), _try(lambda: read_estimate(folder / "inertid_load.yaml")))
+    return [text for text in found if text]
+
+
+def _try(read: Callable[[], object]) -> str:
+    """Why something cannot be read; empty if it can."""
+    try:
+        read()
+    except InertidError as error:
+        return str(error)
+    return ""
+
+
+def run(count: int, seed: int, domain: int) -> tuple[list[float], int, list[str]]:
+    """Errors of the mass [kg] after each kill, how many kills hit a write, and what was wrong."""
+    choose, bar = random.Random(seed), read_load("bar")
+    assert bar is not None
+    errors: list[float] = []
+    wrong: list[str] = []
+    hits = 0
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        graph = Graph(folder, domain)
+        graph.drive("gripper", "none")
+        graph.start()
+        graph.spin(12.0)
+        graph.capture_tool()
+        graph.drive("bar", "gripper")
+        graph.spin(12.0)
+        for number in range(count):
+            graph.spin(choose.uniform(0.0, 1.0))
+            if number % 2:
+                graph.wait_for_write()
+            graph.kill()
+            left = set(folder.glob(".*.part"))
+            hits += bool(left)
+            wrong += [f"kill {number}: {text}" for text in check_files(folder)]
+            graph.start()
+            graph.spin(DATA)
+            errors.append(graph.find_mass() - bar[0])
+            graph.spin(0.5)
+            if stale := left & set(folder.glob(".*.part")):
+                wrong.append(f"kill {number}: {', '.join(sorted(path.name for path in stale))} is still there")
+            print(f"{number + 1}: {1e3 * errors[-1]:.1f} g{', in a write' if left else ''}", flush=True)
+        graph.close()
+    wrong += [f"kill {i}: {1e3 * error:.0f} g" for i, error in enumerate(errors) if not abs(error) <= USEFUL]
+    return errors, hits, wrong
+
+
+def format_page(errors: list[float], hits: int, wrong: list[str]) -> str:
+    """The page of the documentation."""
+    sizes = 1e3 * np.abs(errors)
+    about = (__doc__ or "").strip().split("\n\n    python")[0]
+    found = [
+        f"| kills | {len(errors)} |",
+        f"| of them in the middle of a write | {hits} |",
+        f"| error of the mass after {DATA:g} s of data, median [g] | {np.median(sizes):.1f} |",
+        f"| 95 % / largest [g] | {np.percentile(sizes, 95):.1f} / {sizes.max():.1f} |",
+        f"| failures | {len(wrong)} |",
+    ]
+    failures = "\n".join(f"- {line}" for line in wrong) or "None."
+    made = describe_run("python benchmarks/kills.py --write docs/kills.md")
+    table = "\n".join(["| what | result |", "| --- | --- |", *found])
+    return f"# Kills\n\n{made}\n\n{about}\n\n{table}\n\n## Failures\n\n{failures}\n"
+
+
+def main() -> int:
+    """Kill, print and perhaps write the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--count", type=int, default=200, help="kills (default 200)")
+    parser.add_argument("--seed", type=int, default=0, help="of the moments (default 0)")
+    parser.add_argument("--domain", type=int, default=87, help="ROS_DOMAIN_ID (default 87)")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page to this file, too")
+    options = parser.parse_args()
+    errors, hits, wrong = run(options.count, options.seed, options.domain)
+    page = format_page(errors, hits, wrong)
+    print(page)
+    if options.write:
+        options.write.write_text(page, encoding="utf-8")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
