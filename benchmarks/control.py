@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import driven_ddarm
 import numpy as np
 from driven_ddarm import DAMPING, FAST, SLOW, Models, find_frequency, identify, make_gains, move
-from page import run_section
+from page import run_section, run_seeds
 
 from inertid_ros.control.controllers import ComputedTorque, PDController, Reference, find_gravity
 from inertid_ros.core.records import FloatArray
@@ -93,10 +93,7 @@ def run_once(seed: int) -> Errors:
 
 def make_section(runs: int) -> str:
     """The tables."""
-    outcomes = []
-    for seed in range(runs):
-        outcomes.append(run_once(seed))
-        print(f"run {seed + 1} of {runs}", file=sys.stderr, flush=True)
+    outcomes = run_seeds(run_once, runs)
     mean = {name: np.mean([outcome[name] for outcome in outcomes], axis=0) for name in outcomes[0]}
     spread = {name: np.std([outcome[name][0] for outcome in outcomes], axis=0) for name in outcomes[0]}
     lines = [

@@ -9,7 +9,7 @@ rad/s of noise. Feedback: critically damped, with gains for the CAD model's mean
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -110,7 +110,6 @@ def move(
     return simulator.joints(0.0, duration)
 
 
-@lru_cache(maxsize=100)
 def identify(seed: int) -> Models:
     """Identify the arm by the live chain, from the paper's three moves under PD control with a velocity reference."""
     blocks = []

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from datetime import date
 from pathlib import Path
+from typing import TypeVar
+
+Result = TypeVar("Result")
 
 
 def run_page(make_page: Callable[[int], str], name: str, runs: int, about: str) -> int:
@@ -29,6 +34,16 @@ def run_page(make_page: Callable[[int], str], name: str, runs: int, about: str) 
     else:
         sys.stdout.write(page)
     return 0
+
+
+def run_seeds(once: Callable[[int], Result], runs: int) -> list[Result]:
+    """The same experiment with seeds 0, 1, 2, ..., on all processors."""
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        outcomes = []
+        for outcome in pool.map(once, range(runs)):
+            outcomes.append(outcome)
+            print(f"run {len(outcomes)} of {runs}", file=sys.stderr, flush=True)
+    return outcomes
 
 
 def run_section(make_section: Callable[[int], str], name: str, section: str, runs: int, about: str) -> int:

@@ -12,14 +12,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from ddarm_links import URDF, estimated_links
-from driven_ddarm import DRIVE_NOISE, FRICTION, identify, make_decoupled, make_gains
-from page import run_section
+from driven_ddarm import DRIVE_NOISE, FRICTION, Models, identify, make_decoupled, make_gains
+from page import run_section, run_seeds
 from planar_arm import SeventhOrder, make_planar, practise, practise_planar
 
 from inertid_ros.control.controllers import Gains
@@ -42,22 +43,36 @@ tachometers alone leave. `gain` is the largest one of A (6.28), median and 95 %;
 `verdicts` counts what the tool says after the last trial."""
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "practice.png"
 
-Outcome = tuple[list[Practice], Convergence]
+
+class Outcome(NamedTuple):
+    """One run of one case.
+
+    Attributes:
+        sizes, noise: (trials,) norms over the joints of the velocity error, and of what noise explains of it.
+        verdict: what the tool says after the last trial.
+        gain: largest gain of A, median and 95 %.
+    """
+
+    sizes: FloatArray
+    noise: FloatArray
+    verdict: str
+    gain: tuple[float, float]
 
 
-def list_cases() -> dict[str, Callable[[int], Outcome]]:
-    """What is practised, by what it is called."""
+def run_once(seed: int) -> dict[str, Outcome]:
+    """Everything that is practised, by what it is called."""
+    known = identify(seed)
     return {
-        "DDArm, identified": lambda seed: _practise_ddarm(identify(seed).rigid, seed, 4),
-        "DDArm, identified with friction": lambda seed: _practise_ddarm(identify(seed).full, seed, 4),
-        "DDArm, CAD": lambda seed: _practise_ddarm(identify(seed).cad, seed, 4),
-        "DDArm, decoupled": lambda seed: _practise_ddarm(make_decoupled(identify(seed).rigid), seed, 6),
-        "two joints, exact": lambda seed: _practise_planar(make_planar(), seed, 4),
-        "two joints, decoupled": lambda seed: _practise_planar(_decouple_planar(), seed, 6),
+        "DDArm, identified": _practise_ddarm(known.rigid, known, seed, 4),
+        "DDArm, identified with friction": _practise_ddarm(known.full, known, seed, 4),
+        "DDArm, CAD": _practise_ddarm(known.cad, known, seed, 4),
+        "DDArm, decoupled": _practise_ddarm(make_decoupled(known.rigid), known, seed, 6),
+        "two joints, exact": _practise_planar(make_planar(), seed, 4),
+        "two joints, decoupled": _practise_planar(_decouple_planar(), seed, 6),
     }
 
 
-def _practise_ddarm(model: InverseModel | DecoupledModel, seed: int, trials: int) -> Outcome:
+def _practise_ddarm(model: InverseModel | DecoupledModel, known: Models, seed: int, trials: int) -> Outcome:
     sensors = replace(paper_ddarm_link_sensors(seed), effort_noise=0.0)
     gains = make_gains()
     practices = practise(
@@ -73,8 +88,15 @@ def _practise_ddarm(model: InverseModel | DecoupledModel, seed: int, trials: int
         links=estimated_links(),
         friction=FRICTION,
     )
-    arm = identify(seed).rigid
-    return practices, find_convergence(model, arm, TABLE_6_1, gains)
+    return _summarise(practices, find_convergence(model, known.rigid, TABLE_6_1, gains))
+
+
+def _summarise(practices: list[Practice], convergence: Convergence) -> Outcome:
+    sizes, noise = (
+        np.array([np.linalg.norm(getattr(practice, kind)) for practice in practices])
+        for kind in ("velocity_error", "noise")
+    )
+    return Outcome(sizes, noise, judge(practices)[0], convergence.gain)
 
 
 def _decouple_planar() -> DecoupledModel:
@@ -84,7 +106,7 @@ def _decouple_planar() -> DecoupledModel:
 def _practise_planar(model: LearningModel, seed: int, trials: int) -> Outcome:
     gains = Gains.of_inertias(_decouple_planar().inertias, 2.0 * np.pi, 0.707)
     practices = practise_planar(model, PLANAR_MOVE, gains, trials, PLANAR_NOISE, seed=seed)
-    return practices, find_convergence(model, make_planar(), PLANAR_MOVE, gains)
+    return _summarise(practices, find_convergence(model, make_planar(), PLANAR_MOVE, gains))
 
 
 def make_section(runs: int) -> str:
@@ -95,37 +117,27 @@ def make_section(runs: int) -> str:
         "| arm, model | trial 1 [rad/s] | 2 | 3 | 4 | 5 | 6 | last / first | last / noise | gain | verdicts |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    curves = {}
-    for name, run in list_cases().items():
-        outcomes = []
-        for seed in range(runs):
-            outcomes.append(run(seed))
-            print(f"{name}: run {seed + 1} of {runs}", file=sys.stderr, flush=True)
-        sizes, noise = (_norms(outcomes, kind) for kind in ("velocity_error", "noise"))
-        curves[name] = sizes, noise
-        lines.append(_format_row(name, outcomes, sizes, noise))
+    everything = run_seeds(run_once, runs)
+    cases = {name: [one[name] for one in everything] for name in everything[0]}
+    lines += [_format_row(name, outcomes) for name, outcomes in cases.items()]
     if "--write" in sys.argv:
-        draw(curves)
+        draw(cases)
     return "\n".join([*lines, "", "![Velocity error of each trial](images/practice.png)"])
 
 
-def _norms(outcomes: Sequence[Outcome], kind: str) -> FloatArray:
-    """Norms over the joints, (runs, trials)."""
-    return np.array([[np.linalg.norm(getattr(item, kind)) for item in practices] for practices, _ in outcomes])
-
-
-def _format_row(name: str, outcomes: Sequence[Outcome], sizes: FloatArray, noise: FloatArray) -> str:
+def _format_row(name: str, outcomes: Sequence[Outcome]) -> str:
+    sizes = np.array([outcome.sizes for outcome in outcomes])
     means = [f"{value:.4f}" for value in sizes.mean(axis=0)]
     cells = [*means, *[""] * (6 - len(means))]
-    verdicts = [judge(practices)[0] for practices, _ in outcomes]
+    verdicts = [outcome.verdict for outcome in outcomes]
     counted = ", ".join(f"{word} {verdicts.count(word)}" for word in dict.fromkeys(verdicts))
-    last = sizes[:, -1]
-    gains = np.mean([convergence.gain for _, convergence in outcomes], axis=0)
-    ratios = f"{np.mean(last / sizes[:, 0]):.2f} | {np.mean(last / noise[:, 0]):.2f} | {gains[0]:.2f}, {gains[1]:.2f}"
+    last, floor = sizes[:, -1], np.array([outcome.noise[0] for outcome in outcomes])
+    gain, most = np.mean([outcome.gain for outcome in outcomes], axis=0)
+    ratios = f"{np.mean(last / sizes[:, 0]):.2f} | {np.mean(last / floor):.2f} | {gain:.2f}, {most:.2f}"
     return f"| {name} | {' | '.join(cells)} | {ratios} | {counted} |"
 
 
-def draw(curves: dict[str, tuple[FloatArray, FloatArray]]) -> None:
+def draw(cases: dict[str, list[Outcome]]) -> None:
     """Errors over trials, with the range of the runs."""
     import matplotlib as mpl
 
@@ -134,13 +146,14 @@ def draw(curves: dict[str, tuple[FloatArray, FloatArray]]) -> None:
 
     figure, axes = pyplot.subplots(1, 2, figsize=(9.0, 3.6), sharey=True, layout="constrained")
     for panel, arm in zip(axes, ("DDArm", "two joints"), strict=True):
-        for name, (sizes, noise) in curves.items():
+        for name, outcomes in cases.items():
             if not name.startswith(arm):
                 continue
+            sizes = np.array([outcome.sizes for outcome in outcomes])
             trials = np.arange(1, sizes.shape[1] + 1)
             (line,) = panel.plot(trials, sizes.mean(axis=0), marker="o", label=name.split(", ")[1])
             panel.fill_between(trials, sizes.min(axis=0), sizes.max(axis=0), color=line.get_color(), alpha=0.2)
-            floor = float(noise[:, 0].mean())
+            floor = float(np.mean([outcome.noise[0] for outcome in outcomes]))
         panel.axhline(floor, color="grey", linestyle=":", label="noise of the tachometers")
         panel.set(title=arm, xlabel="trial", yscale="log")
         panel.legend(fontsize=8)

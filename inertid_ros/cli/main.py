@@ -173,7 +173,7 @@ COMMANDS = (
         "excite.run",
         "design a motion that identifies a load or the links as well as possible",
         "Design a periodic motion, from rest to rest within all limits, that brings as much information on a load or "
-        "on the arm's own links as possible in the given time. Writes trajectory.csv and a bag with a "
+        "on the arm's own links as possible in the given time. Writes trajectory.csv, and a bag and YAML with a "
         "trajectory_msgs/JointTrajectory, and prints the standard deviations to expect. No part of the arm gets closer "
         "than a margin to the floor, to boxes that are named, or to other links; what is not named is not seen.",
         (

@@ -89,9 +89,10 @@ def _draw_commands(names: Sequence[str], practices: Sequence[Practice]) -> Html:
     commands.append(("next", practices[-1].trial.times, practices[-1].command))
     for number, (name, times, values) in enumerate(commands):
         colour = "#000000" if name == "next" else LINE_COLOURS[number % len(LINE_COLOURS)]
+        sent = times >= 0.0
         for joint in range(len(names)):
             figure.draw_line(
-                joint, times, values[:, joint], name, colour, 1.2, "", legendgroup=name, showlegend=joint == 0
+                joint, times[sent], values[sent, joint], name, colour, 1.2, "", legendgroup=name, showlegend=joint == 0
             )
     figure.x(len(names) - 1)["title"] = {"text": "time [s]"}
     return figure.show("plot-commands", _COMMANDS)

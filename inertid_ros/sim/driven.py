@@ -23,13 +23,13 @@ from inertid_ros.motions.motion import JointPath
 from inertid_ros.sim.arm import JointFriction, PerJoint, spread_over_joints
 from inertid_ros.sim.sensors import JointSensors, NoiseStream, Samples, SensorModel
 
-STEP = 0.00025
+STEP = 0.0005
 """Seconds between two evaluations of the dynamics. With half of it, the errors of the paper's controllers change by
 less than 0.01 degrees."""
 KNEE = 0.01
 """Velocity [rad/s or m/s] at which Coulomb friction has three quarters of its value: of ball bearings, and as slow as a
 step of the integration can follow on the lightest joint."""
-_NOISE_STEPS = 4
+_NOISE_STEPS = 2
 """Steps for which a random effort lasts, 1 ms, whatever the controller's rate."""
 
 
@@ -197,14 +197,16 @@ class DrivenArm:
         self._count += 1
 
     def _sample(self, time: float) -> None:
-        """Let the controller look at the joints, and command."""
+        """Let the controller look at the joints as they were when its sample was due, and command."""
         number = self._sampled
-        positions = self._sensors.read_positions(self._positions)
-        samples = Samples(number, number + 1, np.array([round(time * 1e9)]))
-        read = self._sensors.read_velocities(samples, self._velocities[None])
+        due = number / self._drive.rate
+        late = time - due
+        positions = self._sensors.read_positions(self._positions - late * self._velocities)
+        samples = Samples(number, number + 1, np.array([round(due * 1e9)]))
+        read = self._sensors.read_velocities(samples, (self._velocities - late * self._accelerations)[None])
         velocities = (positions - self._read) * self._drive.rate if read is None else read[0]
         self._read = positions
-        command = self._drive.controller.command(time, positions, velocities)
+        command = self._drive.controller.command(due, positions, velocities)
         self._waiting.append((self._count + round(self._drive.latency / STEP), np.array(command, dtype=np.float64)))
         self._sampled += 1
 

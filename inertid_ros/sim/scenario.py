@@ -66,7 +66,7 @@ class ScenarioSettings:
         "ranges.",
         "rad",
     )
-    control_rate: float = setting(1000.0, "Samples per second of a driven arm's controller.", "Hz", 1.0, 4000.0)
+    control_rate: float = setting(1000.0, "Samples per second of a driven arm's controller.", "Hz", 1.0, 2000.0)
     natural_frequency: list[float] = setting([23.6], "Of a driven arm's feedback (PD) by the URDF" + _EACH, "rad/s")
     damping: float = setting(1.0, "Damping ratio of that feedback.", "", 0.0, 10.0)
     drive_noise: list[float] = setting(

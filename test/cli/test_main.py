@@ -42,6 +42,8 @@ def test_what_is_no_command_is_refused_with_the_usage(arguments: list[str], caps
         "identifiability",
         "reactions",
         "weigh",
+        "feedforward",
+        "practise",
         "publish",
     ],
 )
