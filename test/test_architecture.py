@@ -19,20 +19,22 @@ LAYERS = {
     "core": {"core"},
     "": set(),
     "text": {"core", "text"},
-    "files": {"", "bags", "core", "files", "text"},
+    "objects": {"core", "objects", "text"},
+    "files": {"", "bags", "core", "files", "objects", "text"},
     "messages": {"core", "messages"},
     "bags": {"bags", "core", "messages"},
     "motions": {"core", "files", "motions"},
     "sim": {"core", "files", "motions", "sim"},
-    "replay": {"bags", "core", "files", "messages", "replay", "report", "text"},
+    "replay": {"bags", "core", "files", "messages", "objects", "replay", "report", "text"},
     "report": {"", "core", "files", "replay", "report", "text"},
-    "ros": {"core", "files", "messages", "motions", "ros", "sim", "text"},
-    "cli": {"", "bags", "cli", "core", "files", "motions", "replay", "report", "ros", "sim", "text"},
+    "ros": {"core", "files", "messages", "motions", "objects", "ros", "sim", "text"},
+    "cli": {"", "bags", "cli", "core", "files", "motions", "objects", "replay", "report", "ros", "sim", "text"},
 }
 # The parts that know no ROS, and the libraries they may use.
 LIBRARIES = {
     "core": {"numba", "numpy", "scipy", "pinocchio"},
     "text": {"numpy"},
+    "objects": {"numpy", "scipy"},
     "files": {"ament_index_python", "numpy", "pinocchio", "rosbags", "yaml"},
     "messages": {"numpy"},
     "bags": {"numpy", "rosbags", "yaml"} | {"backports", "compression", "lz4"},  # with which rosbags unpacks

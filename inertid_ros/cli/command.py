@@ -122,6 +122,9 @@ ROBOT = file_option("urdf", metavar="URDF", help="the robot description")
 ESTIMATE = file_option(
     "estimate", metavar="ESTIMATE", help="estimate.json, the directory it is in, or the YAML file of ~/save"
 )
+LIBRARY = file_option(
+    "--library", metavar="DIR", default=Path("objects"), help="directory of the objects (default: objects)"
+)
 JSON = option("--json", action="store_true", help="print JSON instead of tables")
 GRAVITY = option(
     "--gravity",

@@ -43,6 +43,11 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "the tool file cannot be used; no tool is subtracted",
         "set load.tool_file to a file written by ~/capture_tool or ~/save",
     ),
+    "unusable_objects": (
+        "error",
+        "the objects cannot be used; nothing is recognised",
+        "correct objects.library, objects.expected, objects.expected_grip or objects.grip_tolerance",
+    ),
     "silent": ("error", "no messages", "start the driver, or remap the topic to its name"),
     "undecodable": ("error", "messages that cannot be read; they are left out", "look at the publisher's middleware"),
     "clock_apart": (

@@ -20,7 +20,7 @@ from inertid_ros.core.rigid_body.inertial import UPPER_TRIANGLE
 COMBINED = "only in combinations"
 ABSENT = "not identifiable"
 
-_DISTURBING = (EventKind.CONTACT_BEGAN, EventKind.BIAS_CHANGED)
+_DISTURBING = (EventKind.CONTACT_BEGAN, EventKind.BIAS_CHANGED, EventKind.GRIP_NOT_AS_EXPECTED)
 """Events that keep the load from being known, or may have been a mistake."""
 _SECOND = 1_000_000_000
 _KNOWN_INERTIA = 0.1
