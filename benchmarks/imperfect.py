@@ -236,6 +236,25 @@ def true_wrenches(
     return wrenches
 
 
+@dataclass(frozen=True)
+class Sensor:
+    """What is wrong with a sensor, and stays so: delay [s], tilt (2,) [rad], gains and cross-talk (6, 6)."""
+
+    delay: float
+    tilt: FloatArray
+    mixing: FloatArray
+
+
+def draw_sensor(has: Imperfections, rng: np.random.Generator) -> Sensor:
+    """One of the sensors that are as imperfect as that."""
+    delay = has.delay if has.delay >= 0.0 else float(-has.delay * rng.normal())
+    tilt = has.tilt * rng.normal(size=2)
+    lever = np.repeat([1.0, 0.1], 3)
+    mixing = has.cross_talk * rng.normal(size=(6, 6)) * np.outer(lever, 1.0 / lever)
+    np.fill_diagonal(mixing, has.gain * rng.normal(size=6))
+    return Sensor(delay, tilt, mixing)
+
+
 Disturbance = Callable[[FloatArray, FloatArray], FloatArray]
 """Wrenches (N, 6) that come on top, from times (N,) [s] and gravity (3,)."""
 
@@ -261,24 +280,22 @@ def record(
     seconds: float,
     rate: float,
     disturb: Disturbance | None = None,
+    sensor: Sensor | None = None,
 ) -> Recording:
-    """Sensors at one rate [Hz], not in phase; what disturbs is measured as wrongly as the load."""
+    """Sensors at one rate [Hz], not in phase; what disturbs is measured as wrongly as the load. None: any sensor."""
     has = imperfections
     joint_times = np.arange(0.0, seconds, 1.0 / rate)
     wrench_times = np.arange(0.3 / rate, seconds, 1.0 / rate)
     q, v, _ = motion.at(joint_times)
     q = np.round(q / has.encoder) * has.encoder if has.encoder else q
     velocities = None if has.tachometer is None else v + has.tachometer * rng.normal(size=v.shape)
-    delay = has.delay if has.delay >= 0.0 else float(-has.delay * rng.normal())
-    tilt = has.tilt * rng.normal(size=2)
+    sensor = sensor or draw_sensor(has, rng)
+    delay, tilt = sensor.delay, sensor.tilt
     gravity = pin.exp3(np.array([tilt[0], tilt[1], 0.0])) @ np.array([0.0, 0.0, -GRAVITY])
     wrenches = true_wrenches(arm, motion, wrench_times - delay, phi, gravity)
     if disturb is not None:
         wrenches += disturb(wrench_times - delay, gravity)
-    lever = np.repeat([1.0, 0.1], 3)
-    mixing = has.cross_talk * rng.normal(size=(6, 6)) * np.outer(lever, 1.0 / lever)
-    np.fill_diagonal(mixing, has.gain * rng.normal(size=6))
-    wrenches = wrenches @ (np.eye(6) + mixing).T
+    wrenches = wrenches @ (np.eye(6) + sensor.mixing).T
     scale = np.repeat([has.force, has.torque], 3)
     wrenches += scale * rng.normal(size=wrenches.shape)
     if has.coloured:

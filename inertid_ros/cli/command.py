@@ -148,6 +148,9 @@ CARRIED = (
     option("--frame", metavar="FRAME", help="frame of a load file (default: load.sensor_frame of the estimate)"),
 )
 """Of commands that use an identified arm, which may carry something."""
+LIBRARY = file_option(
+    "--library", metavar="DIR", default=Path("objects"), help="directory of the objects (default: objects)"
+)
 JSON = option("--json", action="store_true", help="print JSON instead of tables")
 GRAVITY = option(
     "--gravity",

@@ -21,7 +21,7 @@ from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertai
 from inertid_ros.core.input.inputs import choose_joints
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import Event, FloatArray, IntArray, JointBlock, Name, Output, WrenchBlock, join_outputs
-from inertid_ros.core.rigid_body.inertial import Tool
+from inertid_ros.core.rigid_body.inertial import ExpectedLoad, Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import Source
 from inertid_ros.core.settings.rules import check_links_settings
@@ -214,6 +214,11 @@ class Chain:
     def tool(self, tool: Tool | None) -> None:
         if isinstance(self._task, WristLoadTask):
             self._task.tool = tool
+
+    def expect(self, load: ExpectedLoad | None) -> None:
+        """What should be attached next to a wrist sensor: its mass is believed, unless the data contradict it."""
+        if isinstance(self._task, WristLoadTask):
+            self._task.expected = load
 
     def capture_tool(self) -> Tool:
         """Keep what is carried now as the tool; from then on the load is what comes on top of it.

@@ -85,6 +85,9 @@ class EventKind(Name):
     BIAS_CHANGED = "bias_changed"
     CONTACT_BEGAN = "contact_began"
     CONTACT_ENDED = "contact_ended"
+    OBJECT_RECOGNISED = "object_recognised"
+    GRIP_AS_EXPECTED = "grip_as_expected"
+    GRIP_NOT_AS_EXPECTED = "grip_not_as_expected"
 
 
 LOAD_EVENTS = (EventKind.LOAD_ATTACHED, EventKind.LOAD_RELEASED, EventKind.LOAD_CHANGED)

@@ -18,6 +18,7 @@ from inertid_ros.core.input.inputs import rename_joints
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, Output, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.estimate import find_tool_file, read_arm, read_tool
+from inertid_ros.files.objects import read_watch
 from inertid_ros.files.parameters import read_static_file
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.replay.inputs import Plan, TopicStatistics
@@ -75,6 +76,8 @@ class TargetReplay:
             self.chain = Chain(robot, settings, target, sensor_frame=self._frame)
             self._joint_names = robot.path_to(self._frame).joint_names
             self._use_tool(find_tool_file(settings))
+            watch = read_watch(settings.objects)
+            self.chain.expect(None if watch is None else watch.expected_load)
         if self._frozen is not None:
             self.chain.freeze(self._frozen, plan.uncertainty if target is Target.LINKS else None)
         self._robot_joints = robot.joint_names

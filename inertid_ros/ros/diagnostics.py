@@ -14,6 +14,7 @@ from inertid_ros.core.rigid_body.description import RigidBodyEstimate
 from inertid_ros.core.verdict import judge
 from inertid_ros.ros.messages import inertia_is_known, known_body, stamp_message
 from inertid_ros.ros.monitor import Issue, Situation, TaskStatus
+from inertid_ros.ros.objects import object_status
 from inertid_ros.text.numbers import (
     format_base_parameters,
     format_count,
@@ -43,6 +44,7 @@ def diagnostics_message(node: str, situation: Situation) -> DiagnosticArray:
     statuses = [input_status(node, source, issues, rate) for source, rate in situation.rates.items()]
     statuses += [input_status(node, source, issues) for source in situation.others]
     statuses += [task_status(node, task) for task in situation.tasks]
+    statuses += [object_status(node, task.held) for task in situation.tasks if task.held is not None]
     message = DiagnosticArray(status=statuses)
     message.header.stamp = stamp_message(situation.stamp)
     return message

@@ -65,6 +65,11 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "what is known cannot be kept in the state file",
         "name a file in a directory that exists and is writable in state_file, or make room on the disk",
     ),
+    "unusable_objects": (
+        "error",
+        "the objects cannot be used; nothing is recognised",
+        "correct objects.library, objects.expected, objects.expected_grip or objects.grip_tolerance",
+    ),
     "silent": ("error", "no messages", "start the driver, or remap the topic to its name"),
     "undecodable": ("error", "messages that cannot be read; they are left out", "look at the publisher's middleware"),
     "clock_apart": (

@@ -30,7 +30,7 @@ TRAJECTORY_TYPES = {
 }
 """What a trajectory is made of (`motions.trajectory.fill_message`)."""
 
-_DISTURBING = (EventKind.CONTACT_BEGAN, EventKind.BIAS_CHANGED)
+_DISTURBING = (EventKind.CONTACT_BEGAN, EventKind.BIAS_CHANGED, EventKind.GRIP_NOT_AS_EXPECTED)
 """Events that keep the load from being known, or may have been a mistake."""
 _SECOND = 1_000_000_000
 _KNOWN_INERTIA = 0.1

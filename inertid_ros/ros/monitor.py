@@ -10,6 +10,7 @@ from rclpy.node import Node
 
 from inertid_ros.core.diagnosis import Finding, HealthItem
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
+from inertid_ros.objects.held import Held
 from inertid_ros.ros.health import NodeHealth
 from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.runtime import log_at
@@ -118,11 +119,12 @@ class InputMonitor:
 
 
 class TaskStatus(NamedTuple):
-    """What is known of one task, and for how many seconds no sample has been used."""
+    """What is known of one task, for how many seconds no sample has been used, and what is held, if that is known."""
 
     name: str
     estimate: LoadEstimate | LinksEstimate | None
     age: float
+    held: Held | None = None
 
 
 class Situation(NamedTuple):
@@ -186,7 +188,9 @@ class Monitor:
             self.health.report("output", "withheld", count=withheld - self._withheld)
         self._withheld = withheld
         tasks = tuple(
-            TaskStatus(session.task.name, session.latest and session.latest.estimate, now - session.used_at)
+            TaskStatus(
+                session.task.name, session.latest and session.latest.estimate, now - session.used_at, session.held
+            )
             for session in sessions
         )
         items = merge_items(identification.health + self.health.items())
@@ -198,6 +202,7 @@ class Monitor:
         others = ["robot_description", "output"]
         others += ["state"] if identification.keeper.is_on else []
         others += ["tool"] if any(session.task.has_tool for session in sessions) else []
+        others += ["objects"] if any(item.source == "objects" for item in items) else []
         others += ["effort"] if any(session.task.uses_links for session in sessions) else []
         return Situation(self._read_clock(), issues, rates, tuple(others), tasks)
 

@@ -20,6 +20,7 @@ from rclpy.serialization import serialize_message
 
 from inertid_ros.core.errors import InertidError
 from inertid_ros.core.settings.settings import Settings
+from inertid_ros.objects.held import Held
 from inertid_ros.ros.answers import Publishers, SampleOutputs
 from inertid_ros.ros.diagnostics import diagnostics_message
 from inertid_ros.ros.feedforward import Feedforward
@@ -255,9 +256,17 @@ class EstimatorNode(LifecycleNode):
         for session, one in zip(identification.sessions, judged, strict=True):
             if one is not None:
                 session.accept_estimate(*one)
+            if (look := session.prepare_look()) is not None:
+                publish = partial(self._publish_held, session, session.revision)
+                self._worker.submit(f"{session.task.name}, held", look, publish)
         withheld = sum(outputs.withheld for outputs in self._sample_outputs.values())
         situation = self._monitor.look(identification, withheld, time.monotonic())
         self._worker.submit("diagnostics", partial(self._compose_diagnostics, situation), self._publish)
+
+    def _publish_held(self, session: Session, revision: int, held: Held) -> None:
+        if session.revision == revision:
+            session.accept_held(held)
+            self._estimate_outputs[session.task.name].publish_held(held, session.frame)
 
     def _compose_diagnostics(self, situation: Situation) -> Composed:
         name = self.get_fully_qualified_name().lstrip("/")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import InertiaStamped
+from geometry_msgs.msg import InertiaStamped, PoseWithCovarianceStamped
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64MultiArray, Header
 from visualization_msgs.msg import MarkerArray
@@ -21,6 +21,7 @@ from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.records import Event, FloatArray, Output
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate
+from inertid_ros.objects.held import Held
 from inertid_ros.ros.answers import Publishers, SampleOutputs
 from inertid_ros.ros.markers import MarkerPainter
 from inertid_ros.ros.messages import (
@@ -35,6 +36,7 @@ from inertid_ros.ros.messages import (
     parameters_message,
     stamp_message,
 )
+from inertid_ros.ros.objects import grip_message, object_message
 from inertid_ros.ros.session import Judged
 from inertid_ros.ros.task import Task
 
@@ -52,7 +54,10 @@ class EstimateOutputs:
         """Create the publishers; for a load, wrenches of the samples are drawn."""
         topics = _LOAD_TOPICS if task.target is Target.LOAD else _LINKS_TOPICS
         self._topics = [(publishers.create(kind, topic), compose) for topic, kind, compose in topics]
-        self._events = publishers.create(DiagnosticArray, "~/events") if task.target is Target.LOAD else None
+        is_load = task.target is Target.LOAD
+        self._events = publishers.create(DiagnosticArray, "~/events") if is_load else None
+        self._object = publishers.create(DiagnosticArray, "~/object") if is_load else None
+        self._grip = publishers.create(PoseWithCovarianceStamped, "~/object/grip") if is_load else None
         self._samples = samples
         self._painter = MarkerPainter()
 
@@ -65,6 +70,13 @@ class EstimateOutputs:
         """Publish what happened to the load, at once."""
         if self._events is not None:
             self._events.publish(event_message(event, frame))
+
+    def publish_held(self, held: Held, frame: str) -> None:
+        """Publish what is held, and its grip where it is recognised."""
+        if self._object is not None and self._grip is not None:
+            self._object.publish(object_message(held, frame))
+            if (grip := grip_message(held, frame)) is not None:
+                self._grip.publish(grip)
 
     def prepare(self, judge: Callable[[], Judged], period: float) -> Callable[[], tuple[Judged, Composed]]:
         """Return a job that judges an estimate and composes its messages, in any thread.

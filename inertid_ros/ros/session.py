@@ -19,7 +19,9 @@ from inertid_ros.core.records import Event, JointBlock, Output, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import find_tool_file, read_tool
+from inertid_ros.files.objects import read_watch
 from inertid_ros.files.state import Kept
+from inertid_ros.objects.held import Held, Watch
 from inertid_ros.ros.answers import Answered, is_finite
 from inertid_ros.ros.health import NodeHealth
 from inertid_ros.ros.inputs import SOURCE, DescriptionSource
@@ -85,6 +87,7 @@ class Session:
         generation: counts the chains built.
         revision: counts what makes earlier estimates obsolete: a new chain, a reset, another tool.
         latest: the last estimate that is not obsolete.
+        held: what is held by it, where there is a library.
         is_warm: whether the newest chain has put out something.
         on_event: takes what happened to the load, and its frame.
         changes: counts what is worth keeping at once: events, and another tool.
@@ -136,7 +139,10 @@ class Session:
         self._kept: Kept | None = None
         self._must_find_state, self._must_recall = keeper.is_on, False
         self.changes = 0
+        self._watch: Watch | None = None
+        self.held: Held | None = None
         self._read_tool()
+        self._read_objects()
         if task.waits_for_frame:
             self.rebuild()
         else:
@@ -179,6 +185,8 @@ class Session:
         elif is_other_tool and self.chain is not None:
             self._mount_tool(self.chain)
             self._outdate()
+        if settings.objects != before.objects:
+            self._read_objects()
 
     def rebuild(self) -> None:
         """Build the chain again, or report why it cannot be built. A tool and a pause outlive it."""
@@ -206,6 +214,7 @@ class Session:
         self._find_state()
         chain.pause(self._paused)
         self._mount_tool(chain)
+        chain.expect(None if self._watch is None else self._watch.expected_load)
         self.chain = chain
         self._usage = Usage()
         self._answered = Answered()
@@ -263,7 +272,7 @@ class Session:
 
     def _outdate(self) -> None:
         self.revision += 1
-        self.latest = None
+        self.latest = self.held = None
 
     def _give_up(self, error: InertidError) -> None:
         """Identify nothing until robot or settings change."""
@@ -284,6 +293,19 @@ class Session:
                 self._tool = read_tool(path)
             except InertidError as error:
                 self._health.begin("tool", "unusable_tool", str(error))
+
+    def _read_objects(self) -> None:
+        """Read the library again; what was recognised with another one is forgotten."""
+        self._watch = self.held = None
+        if self.task.target is Target.LINKS:
+            return
+        self._health.end("objects", "unusable_objects")
+        try:
+            self._watch = read_watch(self._settings.objects)
+        except InertidError as error:
+            self._health.begin("objects", "unusable_objects", str(error))
+        if self.chain is not None:
+            self.chain.expect(None if self._watch is None else self._watch.expected_load)
 
     # Data
 
@@ -355,6 +377,19 @@ class Session:
         self.latest = None
         self._health.report("output", "withheld", f"the estimate of the {self.task.name}")
         return None
+
+    def prepare_look(self) -> Callable[[], Held] | None:
+        """Return what looks at what is held, in any thread, for `accept_held`; None where there is nothing to see."""
+        if self._watch is None or self.latest is None or not isinstance(self.latest.estimate, LoadEstimate):
+            return None
+        return partial(self._watch.look, self.latest.estimate)
+
+    def accept_held(self, held: Held) -> None:
+        """Keep what is held, and tell what has become certain of it."""
+        for event in held.list_events(self.held):
+            self._logger.info(event.message)
+            self.on_event(event, self.frame)
+        self.held = held
 
     # Commands; each raises an InertidError that says why it could not be done
 

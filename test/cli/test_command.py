@@ -20,6 +20,8 @@ WRONG: dict[str, list[str]] = {
     "plot": ["nowhere.json", "--png", "out.png"],
     "excite": ["nowhere.urdf", "--target", "load", "-o", "out"],
     "identifiability": ["nowhere.urdf"],
+    "object": ["list", "--library", "nowhere"],
+    "recognise": ["held.json", "--library", "nowhere"],
     "reactions": ["nowhere"],
     "weigh": ["nowhere", "--arm", "nowhere.json"],
     "publish": ["nowhere"],

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from geometry_msgs.msg import InertiaStamped, PoseWithCovarianceStamped, WrenchStamped
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.srv import SetParameters
 from rclpy.context import Context
@@ -42,6 +42,8 @@ OUTPUTS = {
     "load/covariance": Float64MultiArray,
     "load/repeatability": Float64MultiArray,
     "events": DiagnosticArray,
+    "object": DiagnosticArray,
+    "object/grip": PoseWithCovarianceStamped,
     "load/wrench_predicted": WrenchStamped,
     "load/wrench_residual": WrenchStamped,
     "markers": MarkerArray,

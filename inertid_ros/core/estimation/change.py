@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtrc
 
+from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.load import FEATURES, LOAD, UNKNOWNS
 from inertid_ros.core.estimation.products import CONSTANT, TINY, ProductSums, add_scores
 from inertid_ros.core.estimation.systematic import Normal, find_coefficients, weigh_products
@@ -73,6 +74,27 @@ def describe_change(decision: Decision, share: float = _NO_SHARE) -> Decision:
     return decision._replace(kind=kind, message=f"{words}: {before:.3f} kg before, {after:.3f} kg now")
 
 
+def find_surprise(name: str, believed: tuple[float, float], mass: float, variance: float) -> tuple[Finding, ...]:
+    """A finding where the mass [kg] of what was attached contradicts what was expected.
+
+    Args:
+        name: of what was expected.
+        believed: its mass and the standard deviation of that.
+        mass: found without believing it, and
+        variance: of that.
+    """
+    deviation = math.hypot(believed[1], math.sqrt(variance))
+    if abs(mass - believed[0]) <= _SURPRISING * deviation:
+        return ()
+    message = (
+        f"'{name}' was expected, but what was attached is {1e3 * (abs(mass) - abs(believed[0])):+.0f} ± "
+        f"{1960.0 * deviation:.0f} g against it: it is another object, or a part of it; its mass is not believed"
+    )
+    return (Finding("warning", "unexpected_load", message),)
+
+
+_SURPRISING = 3.5
+"""Standard deviations by which a mass contradicts what was expected: one in two thousand."""
 CHANGE = np.concatenate(([0.3], [0.03] * 3, [0.003] * 6, [1.0] * 3, [0.05] * 3))
 """Standard deviations [kg, kg m, kg m², N, Nm] of a change: parts that grippers take, and a sensor that is tared."""
 _SEEN = 1e-2

@@ -333,11 +333,17 @@ class HypothesisEstimator:
         """Load, bias, and what is systematically wrong, all that is known by now."""
         return self.prepare_solution()()
 
-    def prepare_solution(self) -> Callable[[], JointSolution]:
-        """What gives the same in any thread, while rows go on being taken."""
+    def prepare_solution(self, mass: tuple[float, float] | None = None) -> Callable[[], JointSolution]:
+        """What gives the same in any thread, while rows go on being taken.
+
+        Args:
+            mass: what is believed of the mass [kg] in the driver's sign, and its standard deviation.
+        """
         if self.is_on_trial:
             return lambda: solve_jointly(ProductSums(self._prior), np.zeros(UNKNOWNS))
         sums, start, noise = self._sums.condense(), self.values.copy(), self._motion_noise.copy()
+        if mass is not None:
+            sums.expect_mass(*mass)
         return lambda: solve_jointly(sums, start, noise)
 
     def _look_for_change(self) -> Decision:

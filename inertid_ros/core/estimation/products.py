@@ -240,6 +240,11 @@ class ProductSums:
         same.recent, same.blocks, same.expected = _NOTHING, _NOTHING, self.expected.copy()
         return same
 
+    def expect_mass(self, mass: float, deviation: float) -> None:
+        """Believe in a mass [kg], in the driver's sign, with a standard deviation, whatever was believed of it."""
+        self.mean, self.precision = self.mean.copy(), self.precision.copy()
+        self.mean[0], self.precision[0, 0] = mass, deviation**-2.0
+
     def take_over(self, other: ProductSums, bias_variance: FloatArray) -> None:
         """Add the rows of another sum, after the bias has changed by a variance (6,)."""
         self.settled += self.recent.sum(axis=0)

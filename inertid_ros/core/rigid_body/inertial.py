@@ -9,6 +9,7 @@ with the inertia about the frame's origin, not about the centre of mass, in the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -137,6 +138,14 @@ class Tool:
     phi: FloatArray
     covariance: FloatArray
     sensor_frame: str
+
+
+class ExpectedLoad(NamedTuple):
+    """What should be attached next: its name, its mass [kg] without the tool, and the standard deviation of that."""
+
+    name: str
+    mass: float
+    deviation: float
 
 
 def subtract(phi: FloatArray, covariance: FloatArray, tool: Tool) -> tuple[FloatArray, FloatArray]:

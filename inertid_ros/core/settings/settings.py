@@ -334,6 +334,30 @@ class LinksSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectSettings:
+    """What may be held, and what should be."""
+
+    library: str = setting(
+        "", "Directory of objects that `inertid object add` wrote, among which what is held is recognised. Empty: none."
+    )
+    grip_tolerance: list[float] = setting(
+        [],
+        "Standard deviations [m, rad] by which grips differ from those in which the objects were identified: centre of "
+        "mass and axes count as well then. Empty: objects are gripped in any way.",
+    )
+    expected: str = setting(
+        "",
+        "Name of the object that should be held: its grip is checked, and its mass is believed to 1 % from the moment "
+        "that a load is attached, unless the data contradict it. Empty: any.",
+    )
+    expected_grip: list[float] = setting(
+        [],
+        "Where the frame of that object should be in the sensor frame: x, y, z [m], roll, pitch, yaw [rad]. Empty: "
+        "where it was when the object was identified, on the same sensor.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All parameters of the node; the offline tools take the same."""
 
@@ -374,18 +398,24 @@ class Settings:
     )
     load: LoadSettings = field(default_factory=LoadSettings)
     links: LinksSettings = field(default_factory=LinksSettings)
+    objects: ObjectSettings = field(default_factory=ObjectSettings)
 
     @classmethod
     def from_flat(cls, values: Mapping[str, Any]) -> Settings:
         """Build checked settings from dotted names; a name that is no parameter raises SettingError."""
         known = {info.name: info for info in iterate_settings()}
-        parts: dict[str, dict[str, Any]] = {"": {}, "load": {}, "links": {}}
+        parts: dict[str, dict[str, Any]] = {"": {}, "load": {}, "links": {}, "objects": {}}
         for name, value in values.items():
             if name not in known:
                 raise make_unknown_error(name, value, known)
             owner, _, own_name = name.rpartition(".")
             parts[owner][own_name] = known[name].check(value)
-        return cls(**parts[""], load=LoadSettings(**parts["load"]), links=LinksSettings(**parts["links"]))
+        return cls(
+            **parts[""],
+            load=LoadSettings(**parts["load"]),
+            links=LinksSettings(**parts["links"]),
+            objects=ObjectSettings(**parts["objects"]),
+        )
 
 
 def make_unknown_error(name: str, value: Any, known: Iterable[str]) -> SettingError:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from inertid_ros.core.checks.wrench_convention import ConventionCheck, WrenchSign, find_contradictions
-from inertid_ros.core.diagnosis import Health, has_error
+from inertid_ros.core.diagnosis import Finding, Health, has_error
 from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
 from inertid_ros.core.equations.load import LOAD, UNKNOWNS, make_load_equation
 from inertid_ros.core.errors import FileFormatError, NotIdentifiedError
-from inertid_ros.core.estimation.change import Decision, describe_change
+from inertid_ros.core.estimation.change import Decision, describe_change, find_surprise
 from inertid_ros.core.estimation.estimate import (
     Fit,
     LinksEstimate,
@@ -29,7 +29,7 @@ from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.input.inputs import WristInput
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import LOAD_EVENTS, BoolArray, Event, FloatArray, Output, RowOutput
-from inertid_ros.core.rigid_body.inertial import Tool
+from inertid_ros.core.rigid_body.inertial import ExpectedLoad, Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.energy import RowFit
 from inertid_ros.core.rows.rows import Filters, Row, Rows
@@ -47,6 +47,7 @@ class WristLoadTask:
     Attributes:
         frame: of the sensor.
         tool: what is subtracted from what the sensor carries.
+        expected: what should be attached next.
     """
 
     def __init__(self, robot: Robot, settings: Settings, frame: str, health: Health) -> None:
@@ -73,6 +74,8 @@ class WristLoadTask:
         self._sign = WrenchSign(load.wrench_sign)
         self._fit, self._rows_taken, self._rows_in_contact = RowFit(len(WRENCH_NAMES)), 0, 0
         self.tool: Tool | None = None
+        self.expected: ExpectedLoad | None = None
+        self._is_attached = False
         self._usable: BoolArray = np.ones((1, 6), dtype=bool)
         empty, flags = np.empty((0, 6)), np.empty((0, 6), dtype=bool)
         self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, flags, empty)
@@ -106,6 +109,7 @@ class WristLoadTask:
         self._rows_taken += 1
         self._rows_in_contact += mode is Mode.CONTACT
         if decision.kind in LOAD_EVENTS:
+            self._is_attached = abs(decision.masses[1]) > abs(decision.masses[0])
             self._fit = RowFit(len(WRENCH_NAMES))
         if mode is Mode.TRACKING:
             self._fit.take_row(row.equations, self._estimator.values, LOAD, row.usable)
@@ -144,10 +148,17 @@ class WristLoadTask:
         found = find_contradictions(
             estimator.values, estimator.covariance(), sign, float(np.linalg.norm(self._gravity))
         )
-        suspects_change, solve = estimator.suspects_change, estimator.prepare_solution()
+        suspects_change = estimator.suspects_change
+        believed, name = self._expect(factor, tool), "" if self.expected is None else self.expected.name
+        solve = solve_believing = estimator.prepare_solution()
+        if believed is not None:
+            solve_believing = estimator.prepare_solution(believed)
 
         def judge() -> LoadEstimate:
-            joint = solve()
+            joint, surprise = solve(), tuple[Finding, ...]()
+            if believed is not None:
+                surprise = find_surprise(name, believed, float(joint.values[0]), float(joint.covariance[0, 0]))
+                joint = joint if surprise else solve_believing()
             nuisances, deviations = joint.values[UNKNOWNS:], np.sqrt(np.diag(joint.covariance)[UNKNOWNS:])
             solution = Solution(
                 stamp=stamp,
@@ -170,7 +181,7 @@ class WristLoadTask:
                 contact_share=contact_share,
                 doubt=joint.doubt,
             )
-            wrong = check_convention() + found
+            wrong = check_convention() + found + surprise
             if not has_error(wrong):
                 wrong += find_nuisances(nuisances, deviations, self._settings, self._gravity)
                 weight = abs(joint.values[0]) * float(np.linalg.norm(self._gravity))
@@ -178,6 +189,13 @@ class WristLoadTask:
             return judge_load(solution, self.frame, wrong, tool, sensor)
 
         return judge
+
+    def _expect(self, factor: float, tool: Tool | None) -> tuple[float, float] | None:
+        """Mass in the driver's sign and its standard deviation, once something was attached where that is expected."""
+        if self.expected is None or not self._is_attached or self._sign.sign is None:
+            return None
+        mass, variance = (0.0, 0.0) if tool is None else (float(tool.phi[0]), float(tool.covariance[0, 0]))
+        return factor * (mass + self.expected.mass), float(np.sqrt(variance + self.expected.deviation**2))
 
     def capture_tool(self, is_paused: bool) -> Tool:
         """Keep what is carried now as the tool; from then on the load is what comes on top of it.
@@ -247,6 +265,7 @@ class WristLoadTask:
     def reset(self) -> None:
         """Forget the load, the bias and the findings; the tool and the noise calibration stay."""
         self._estimator.reset()
+        self._is_attached = False
         self._convention.restart()
         self._sign = WrenchSign(self._configured_sign)
         self._fit, self._rows_taken, self._rows_in_contact = RowFit(len(WRENCH_NAMES)), 0, 0
