@@ -2,6 +2,8 @@
 # make test    everything that has to pass: lint, types, tests
 # make test-all    the same with the long tests too: statistics of many runs, designs of motions, whole demos
 # make lint    lint and types only
+# make faults  every fault of sensors, data and stamps on a live node (docs/faults.md)
+# make fuzz    random messages through decoder, chain and node (docs/fuzz.md); COUNT=10000000 mutates as many messages
 # make clean   remove the environment and all caches
 #
 # The first call creates .venv (see tools/environment). PYTHON=python3.12 chooses the interpreter, 3.10 to 3.13.
@@ -11,7 +13,9 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: demo test test-all lint clean environment
+COUNT ?= 1000000
+
+.PHONY: demo test test-all lint faults fuzz clean environment
 
 demo: environment
 	@.venv/bin/inertid demo
@@ -27,6 +31,12 @@ lint: environment
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+faults: environment
+	.venv/bin/python benchmarks/faults.py --write
+
+fuzz: environment
+	.venv/bin/python benchmarks/fuzz.py --count $(COUNT) --write
 
 environment:
 	@PYTHON="$(PYTHON)" tools/environment

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+
+
+def find_commit() -> str:
+    """The commit of the code that is measured, as git says it; with a plus if anything was changed since."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty=+"]
+    described = subprocess.run(command, capture_output=True, text=True, check=False)
+    return described.stdout.strip() or "unknown"
 
 
 def run_page(make_page: Callable[[int], str], name: str, runs: int, about: str) -> int:
