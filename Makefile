@@ -5,6 +5,8 @@
 # make docs    the documentation as a site, in build/site
 # make kills   kills the node COUNT times (200) while it writes, and looks at what it still knows: docs/kills.md
 # make soak    HOURS (24) of simulated motion and MINUTES (60) of the real node: does anything grow? docs/soak.md
+# make faults  every fault of sensors, data and stamps on a live node (docs/faults.md)
+# make fuzz    random messages through decoder, chain and node (docs/fuzz.md); COUNT=10000000 mutates as many messages
 # make clean   remove the environment and all caches
 #
 # The first call creates .venv (see tools/environment). PYTHON=python3.12 chooses the interpreter, 3.10 to 3.13.
@@ -14,7 +16,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: demo test test-all lint docs kills soak clean environment
+.PHONY: demo test test-all lint docs faults fuzz kills soak clean environment
 
 demo: environment
 	@.venv/bin/inertid demo
@@ -41,6 +43,12 @@ kills: environment
 
 soak: environment
 	.venv/bin/python benchmarks/soak.py --hours $(or $(HOURS),24) --minutes $(or $(MINUTES),60) --write docs/soak.md
+
+faults: environment
+	.venv/bin/python benchmarks/faults.py --write
+
+fuzz: environment
+	.venv/bin/python benchmarks/fuzz.py --count $(or $(COUNT),1000000) --write
 
 environment:
 	@PYTHON="$(PYTHON)" tools/environment

@@ -15,6 +15,13 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
+def find_commit() -> str:
+    """The commit of the code that is measured, as git says it; with a plus if anything was changed since."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty=+"]
+    described = subprocess.run(command, capture_output=True, text=True, check=False)
+    return described.stdout.strip() or "unknown"
+
+
 def run_page(make_page: Callable[[int], str], name: str, runs: int, about: str) -> int:
     """Print a page, or write it to docs/NAME.
 
@@ -71,8 +78,4 @@ def run_section(make_section: Callable[[int], str], name: str, section: str, run
 
 def describe_run(command: str) -> str:
     """By which command, when and of which commit a page was made."""
-    root = Path(__file__).parents[1]
-    commit = subprocess.run(
-        ["git", "-C", str(root), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    ).stdout.strip()
-    return f"Made by `{command}` on {date.today().isoformat()}, of commit {commit or 'unknown'}."
+    return f"Made by `{command}` on {date.today().isoformat()}, of commit {find_commit()}."

@@ -32,10 +32,25 @@ def unite_findings(parts: Iterable[Iterable[Finding]]) -> tuple[Finding, ...]:
 
 _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "not_finite": ("error", "values are NaN or infinite; those samples are left out", "look at the driver"),
+    "implausible": (
+        "error",
+        "values are larger than any robot or sensor has; those samples are left out",
+        "look at the driver: its unit, or a code for invalid readings",
+    ),
+    "outlier": (
+        "warning",
+        "single samples are far from the ones before and after them; they are left out",
+        "look at the bus, the driver or the power supply; a second publisher also looks like this",
+    ),
     "wrong_length": (
         "error",
         "fewer or more values than names; those messages are left out",
         "the publisher must send one position for each name",
+    ),
+    "repeated_joint": (
+        "error",
+        "a joint is in one message more than once; its first position is used",
+        "the publisher must name each joint once",
     ),
     "zero_stamp": (
         "error",
@@ -70,7 +85,7 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     ),
     "effort_missing": (
         "warning",
-        "efforts are missing, NaN or infinite for some joints; those joints' efforts are left out",
+        "efforts are missing, NaN, infinite or implausible for some joints; those joints' efforts are left out",
         "look at the driver, or leave these joints out of links.joints",
     ),
     "effort_saturated": (
@@ -128,6 +143,41 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "the first data contradict what the state file remembers; that was forgotten, and everything is learned anew",
         "nothing, if load, sensor or arm were changed meanwhile",
     ),
+    "sensor_dead": (
+        "error",
+        "all readings are zero; nothing is learnt meanwhile",
+        "look at the sensor's power, cable and driver; a simulated sensor without noise needs a load, or some noise",
+    ),
+    "sensor_frozen": (
+        "error",
+        "the reading stays the same while gravity turns in the sensor; nothing is learnt meanwhile",
+        "look at the sensor's cable and driver: it repeats an old reading",
+    ),
+    "axis_stuck": (
+        "error",
+        "an axis stays the same while gravity turns in the sensor; nothing is learnt meanwhile",
+        "look at the sensor and its cable: an axis is damaged or not connected",
+    ),
+    "sensor_saturated": (
+        "error",
+        "an axis is at the end of its range; nothing is learnt meanwhile",
+        "carry less or move more slowly, or correct load.force_limit and load.torque_limit",
+    ),
+    "wrench_mixed": (
+        "error",
+        "readings jump to and fro; nothing is learnt meanwhile",
+        "look for a second publisher on the topic of the wrench, or a loose cable",
+    ),
+    "wrench_scaled": (
+        "error",
+        "all readings have changed by a factor of 1000 at once; nothing is learnt meanwhile",
+        "look at the unit in which the driver publishes; call ~/reset if the new one is right",
+    ),
+    "wrench_flipped": (
+        "error",
+        "all readings have changed their sign at once; nothing is learnt meanwhile",
+        "look at the driver's sign; call ~/reset if the new one is right",
+    ),
     "frame_mismatch": (
         "error",
         "wrenches are in another frame of the robot than load.sensor_frame; they are left out",
@@ -139,6 +189,12 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "make sure that load.sensor_frame is where and how the sensor sits",
     ),
 }
+
+
+def find_issue(code: str) -> str:
+    """What a code of the catalogue means, with what to do."""
+    _, message, remedy = _CATALOGUE[code]
+    return f"{message}: {remedy}"
 
 
 @dataclass(frozen=True, slots=True)

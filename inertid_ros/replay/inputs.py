@@ -14,7 +14,7 @@ from inertid_ros.bags.blocks import Block, Column
 from inertid_ros.core.chain import Target
 from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.estimation.reweighted import Uncertainty
-from inertid_ros.core.input.joint_stream import MAX_GAP
+from inertid_ros.core.input.timeline import MAX_GAP
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.settings.choices import LoadSource
 from inertid_ros.core.settings.settings import Settings

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from inertid_ros.core.input.joint_stream import MAX_GAP
+from inertid_ros.core.input.timeline import MAX_GAP
 from inertid_ros.core.records import LOAD_EVENTS, EventKind, FloatArray
 from inertid_ros.replay.trace import TraceEvent
 from inertid_ros.report.markup import Html, element

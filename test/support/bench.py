@@ -25,7 +25,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from visualization_msgs.msg import MarkerArray
 
-from inertid_ros.core.records import WrenchBlock
+from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.ros.node import EstimatorNode
 from inertid_ros.sim.scenario import ScenarioSettings, build_simulator, read_urdf
 
@@ -60,6 +60,7 @@ OUTPUTS = {
 SAMPLE_OUTPUTS = [name for name in OUTPUTS if name.endswith(("_predicted", "_residual"))]
 
 Edit = Callable[[Any], Any]
+Blocks = Sequence[JointBlock | WrenchBlock]
 
 
 def unchanged(message: Any) -> Any:
@@ -146,20 +147,42 @@ class Bench:
         while self.time < end - 1e-9:
             until = min(self.time + CHUNK, end)
             expected = self._count_received()
-            self._send(self.joints, [joints(message) for message in self._joint_messages(until)], expected)
+            block = self._simulator.joints(self.time, until)
+            self._send(self.joints, [joints(message) for message in self._joint_messages(block)], expected)
             for publisher, edit, read in (
                 (self.wrench, wrench, self._simulator.wrenches),
                 (self.base_wrench, base_wrench, self._simulator.base_wrenches),
             ):
                 if publisher.get_subscription_count() > 0:
-                    block = read(self.time, until)
-                    self._send(publisher, [edit(message) for message in self._wrench_messages(block)], expected)
-            self.time = until
-            clock = Clock()
-            _set_stamp(clock.clock, self.origin + round(until * 1e9))
-            self._clock.publish(clock)
-            self.spin(0.005)
-            assert self.spin_until(partial(self._has_received, expected)), f"{self._count_received()}, {expected}"
+                    messages = self._wrench_messages(read(self.time, until))
+                    self._send(publisher, [edit(message) for message in messages], expected)
+            self._go_on(until, expected)
+
+    def feed_blocks(self, seconds: float, edit: Callable[[JointBlock, WrenchBlock], Blocks]) -> None:
+        """The same with what an edit makes of the joint states and wrenches of each chunk, stamps included."""
+        end = self.time + seconds
+        while self.time < end - 1e-9:
+            until, expected = min(self.time + CHUNK, end), self._count_received()
+            joints = self._simulator.joints(self.time, until)
+            wrenches = self._simulator.wrenches(self.time, until)
+            for block in edit(
+                joints._replace(stamps=joints.stamps + self.origin),
+                wrenches._replace(stamps=wrenches.stamps + self.origin),
+            ):
+                if isinstance(block, JointBlock):
+                    self._send(self.joints, list(self._joint_messages(block, 0)), expected)
+                else:
+                    self._send(self.wrench, list(self._wrench_messages(block, 0)), expected)
+            self._go_on(until, expected)
+
+    def _go_on(self, until: float, expected: dict[str, int]) -> None:
+        """Let simulated time pass, and wait until the node has received what was sent."""
+        self.time = until
+        clock = Clock()
+        _set_stamp(clock.clock, self.origin + round(until * 1e9))
+        self._clock.publish(clock)
+        self.spin(0.005)
+        assert self.spin_until(partial(self._has_received, expected)), f"{self._count_received()}, {expected}"
 
     def play(self, messages: Sequence[tuple[str, bytes]], size: int = 40) -> None:
         """Send serialised samples by topic, some at a time, and wait until the node has received them."""
@@ -253,22 +276,21 @@ class Bench:
                 if topic in expected:
                     expected[topic] += 1
 
-    def _joint_messages(self, until: float) -> Iterator[JointState]:
-        block = self._simulator.joints(self.time, until)
+    def _joint_messages(self, block: JointBlock, origin: int | None = None) -> Iterator[JointState]:
         for i, stamp in enumerate(block.stamps.tolist()):
             message = JointState(name=list(block.names), position=block.positions[i].tolist())
             if block.velocities is not None:
                 message.velocity = block.velocities[i].tolist()
             if block.efforts is not None:
                 message.effort = block.efforts[i].tolist()
-            _set_stamp(message.header.stamp, self.origin + stamp)
+            _set_stamp(message.header.stamp, (self.origin if origin is None else origin) + stamp)
             yield message
 
-    def _wrench_messages(self, block: WrenchBlock) -> Iterator[WrenchStamped]:
+    def _wrench_messages(self, block: WrenchBlock, origin: int | None = None) -> Iterator[WrenchStamped]:
         for stamp, wrench in zip(block.stamps.tolist(), block.wrenches.tolist(), strict=True):
             message = WrenchStamped()
             message.header.frame_id = block.frame
-            _set_stamp(message.header.stamp, self.origin + stamp)
+            _set_stamp(message.header.stamp, (self.origin if origin is None else origin) + stamp)
             force, torque = message.wrench.force, message.wrench.torque
             force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench
             yield message

@@ -17,7 +17,7 @@ from scipy.special import chdtri
 from inertid_ros.core.diagnosis import Finding, has_error, unite_findings
 from inertid_ros.core.equations.base_parameters import BaseParameters
 from inertid_ros.core.equations.model import LinkModel
-from inertid_ros.core.estimation.information import SquareRootInformation, invert_root
+from inertid_ros.core.estimation.information import SquareRootInformation, invert_root, make_definite
 from inertid_ros.core.estimation.states import ParameterState, demote, judge_link_parameters, judge_load_parameters
 from inertid_ros.core.records import FloatArray, IntArray, Name
 from inertid_ros.core.rigid_body.feasibility import nearest_feasible
@@ -237,6 +237,7 @@ def judge_load(
     if tool is not None:
         repeatability = subtract(values, repeatability, tool)[1]
         values, covariance = subtract(values, covariance, tool)
+    covariance, repeatability = make_definite(covariance), make_definite(repeatability)
     root = invert_root(covariance)
     information = root.T @ root
     feasible = nearest_feasible(values, information)
@@ -274,8 +275,8 @@ def judge_links(solution: Solution, model: LinkModel, findings: Sequence[Finding
         mode=solution.mode,
         names=tuple(model.base.names[column] for column in model.base.columns),
         values=solution.values,
-        covariance=solution.covariance,
-        repeatability=solution.repeatable,
+        covariance=make_definite(solution.covariance),
+        repeatability=make_definite(solution.repeatable),
         states=demote(states) if has_error(findings) else states,
         findings=tuple(findings),
         rows=solution.rows,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.lapack import dtrtri
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from inertid_ros.core.estimation.folding import diffuse, fold_rows, solve_triangle
 from inertid_ros.core.records import FloatArray
@@ -132,3 +132,16 @@ def invert_root(covariance: FloatArray) -> FloatArray:
     variances, directions = np.linalg.eigh(covariance / np.outer(deviations, deviations))
     least = len(variances) * np.finfo(float).eps * variances[-1]
     return np.asarray(directions.T / np.sqrt(np.maximum(variances, least))[:, None] / deviations)
+
+
+def make_definite(covariance: FloatArray) -> FloatArray:
+    """A covariance (n, n) that rounding may have made indefinite, as little larger as makes it positive definite."""
+    definite = 0.5 * (covariance + covariance.T)
+    least = len(definite) * np.finfo(float).eps
+    while dpotrf(definite)[1] != 0 and np.isfinite(definite).all():
+        deviations = np.sqrt(np.maximum(np.diag(definite), np.finfo(float).tiny))
+        variances, directions = np.linalg.eigh(definite / np.outer(deviations, deviations))
+        raised = (directions * np.maximum(variances, least * variances[-1])) @ directions.T
+        definite = 0.5 * (raised + raised.T) * np.outer(deviations, deviations)
+        least *= 10.0
+    return np.asarray(definite)

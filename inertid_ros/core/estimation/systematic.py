@@ -208,6 +208,17 @@ def factorise(matrix: FloatArray) -> bool:
     return True
 
 
+def factorise_safely(matrix: FloatArray) -> FloatArray:
+    """The Cholesky factor (V, V) of an information that is positive definite but for rounding."""
+    factor, ridge = matrix.copy(), 0.0
+    while not factorise(factor):
+        if not np.isfinite(matrix).all():
+            raise np.linalg.LinAlgError("the information of load and nuisances is not finite")
+        ridge = max(10.0 * ridge, len(matrix) * float(np.finfo(float).eps * np.diag(matrix).max()))
+        factor = matrix + ridge * np.eye(len(matrix))
+    return factor
+
+
 @compiled
 def solve_factorised(factor: FloatArray, right: FloatArray, inverse: FloatArray) -> None:
     """Solve for a right side (V,), in place, and invert (V, V), exactly symmetric, by the Cholesky factor."""
@@ -356,9 +367,7 @@ class Normal:
         step = scale * (slope[self.index] + known @ (values - sums.mean)[self.index])
         inverse = np.empty(known.shape)
         scales = np.outer(scale, scale)
-        factor = (data[part] + known) * scales
-        if not factorise(factor):
-            raise np.linalg.LinAlgError("the information of load and nuisances is not positive definite")
+        factor = factorise_safely((data[part] + known) * scales)
         solve_factorised(factor, step, inverse)
         self.covariance = inverse * scales
         self.values = values.copy()

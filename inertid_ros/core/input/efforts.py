@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.joint_stream import MAX_GAP
-from inertid_ros.core.input.timeline import (
-    AT_LIMIT,
+from inertid_ros.core.input.reading_samples import (
     BELOW,
+    CHANNEL_NUMBERS,
     COLUMN,
     FACTOR,
+    LARGEST,
     LIMIT,
     LIMITED,
     MISSED,
+)
+from inertid_ros.core.input.timeline import (
+    AT_LIMIT,
+    MAX_GAP,
     MISSING,
     NEVER,
     ORIGIN,
@@ -37,9 +41,9 @@ class EffortInput:
         self.joints: tuple[int, ...] = ()
         """Which of the arm's joints the last message has."""
         self._channels: IntArray = np.zeros((3, len(constants)), dtype=np.int64)
-        self._scales: FloatArray = np.zeros((4, len(constants)))
+        self._scales: FloatArray = np.zeros((CHANNEL_NUMBERS, len(constants)))
         self._scales[FACTOR], self._scales[LIMIT] = constants, arm.effort_limits
-        self._scales[BELOW] = (1.0 - AT_LIMIT) * arm.effort_limits
+        self._scales[BELOW] = np.minimum((1.0 - AT_LIMIT) * arm.effort_limits, LARGEST)
 
     def has_efforts(self, block: JointBlock) -> bool:
         """Whether a message has efforts of any of the arm's joints: of which ones is in `joints` then."""

@@ -9,16 +9,18 @@ import numpy as np
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.equations.equation import WRENCH_NAMES
 from inertid_ros.core.input.efforts import EffortInput, EffortStreams
+from inertid_ros.core.input.reading_faults import ReadingFaults
+from inertid_ros.core.input.reading_samples import CHANNEL_NUMBERS, COLUMN, FREE, HELD, SET_ASIDE, USUAL
 from inertid_ros.core.input.segments import Carrier, Segment
 from inertid_ros.core.input.synchroniser import Synchroniser
-from inertid_ros.core.input.timeline import COLUMN, Timeline
+from inertid_ros.core.input.timeline import ASIDE, FOUND, IMPLAUSIBLE, OUTLIER, STEP, TAKE_IT, Timeline, Verdict
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import ArmModel, FramePath, Robot
 from inertid_ros.core.settings.choices import BaseSign, EffortUnit, Source
 from inertid_ros.core.settings.settings import LinksSettings
 from inertid_ros.core.static.rest_poses import StaticWrench
 
-_REMEMBERED = 100
+_REMEMBERED = 20
 """Lists of joint names that are remembered at most: a robot has a few, a broken driver any number."""
 
 
@@ -76,10 +78,17 @@ def _prefixes(name: str) -> list[str]:
 
 
 _WRENCH = len(WRENCH_NAMES)
+_FREE = {"wrench": np.repeat([0.5, 0.05], 3), "base_wrench": np.repeat([20.0, 5.0], 3)}
+"""Changes of force [N] and moment [Nm] between readings that say nothing, by source: half of what is never taken for a
+contact, and what a heavy arm does to its base at each sample."""
 
 
 class WrenchLine(Timeline):
-    """Wrenches of a sensor in one frame of the robot."""
+    """Wrenches of a sensor in one frame of the robot.
+
+    Attributes:
+        faults: when they are not to be believed.
+    """
 
     def __init__(self, robot: Robot, frame: str, source: str, setting: str, health: Health) -> None:
         """Set the frame, what the wrenches are called in health issues, and which setting has the frame."""
@@ -89,13 +98,31 @@ class WrenchLine(Timeline):
         self._health = health
         self._channels: IntArray = np.zeros((3, _WRENCH), dtype=np.int64)
         self._channels[COLUMN] = np.arange(_WRENCH)
-        self._scales = np.ones((4, _WRENCH))
+        self._scales = np.ones((CHANNEL_NUMBERS, _WRENCH))
+        self._scales[FREE], self._scales[USUAL] = _FREE[source], 0.0
+        self.faults = ReadingFaults()
 
     def push_wrenches(self, block: WrenchBlock) -> bool:
         """Take wrenches, unless they are in another frame of the robot; returns whether time was reset."""
         if block.frame != self._frame and len(block.stamps) and self._is_mismatch(block):
             return False
+        self._pushed = block.wrenches
         return self.push(self._channels, self._scales, block.stamps, block.wrenches)
+
+    def decide(self, stamps: IntArray, position: int) -> Verdict:
+        """Decide about the sample at which the kernel has stopped; outliers are left out."""
+        found, stamp = self.integers.item(FOUND), stamps.item(position)
+        if found in (OUTLIER, IMPLAUSIBLE):
+            self.faults.note_outlier(stamp)
+            self._health.report(self._source, "outlier" if found == OUTLIER else "implausible", stamp)
+            return Verdict.LEAVE
+        if found == STEP:
+            scales = self._scales
+            after = np.stack((scales[SET_ASIDE], self._pushed[position]))
+            scales[USUAL] *= abs(self.faults.note_step(stamp, scales[HELD], after, scales[USUAL], scales[FREE]))
+            self.integers[ASIDE] = TAKE_IT
+            return Verdict.TAKE
+        return super().decide(stamps, position)
 
     def _is_mismatch(self, block: WrenchBlock) -> bool:
         is_mismatch = block.frame in self._frames
@@ -106,12 +133,17 @@ class WrenchLine(Timeline):
 
 
 class WristInput:
-    """Joint states, and the wrenches of a sensor at the wrist."""
+    """Joint states, and the wrenches of a sensor at the wrist.
+
+    Attributes:
+        faults: when the wrenches are not to be believed.
+    """
 
     def __init__(self, robot: Robot, path: FramePath, delay: float, health: Health) -> None:
         """Set the joints that move the sensor, and by how much [s] its wrenches are late."""
         self._names = JointNames(robot.joint_names, health)
         self._wrenches = WrenchLine(robot, path.frame, "wrench", "load.sensor_frame", health)
+        self.faults = self._wrenches.faults
         self._synchroniser = Synchroniser(
             path.joint_names, path.is_angle, _WRENCH, self._wrenches, delay, health, "wrench"
         )

@@ -2,9 +2,10 @@
 
 Without measured velocities, or where they contradict the positions, the velocity is the slope at the middle of the
 parabola through three positions on their stamps, which is one sample late. Whether they contradict is judged in
-chunks of samples, by comparing their integral with the change of position. Where a controller samples evenly and only
-the stamps jitter, slopes on the stamps are noisy, and too steep on average (the mean of 1 / h exceeds 1 over that of
-h); slopes on an even clock are taken then, for as long as they are the smoother ones.
+chunks of samples, by comparing their integral with the change of position; velocities that are right again are used
+again. Where a controller samples evenly and only the stamps jitter, slopes on the stamps are noisy, and too steep on
+average (the mean of 1 / h exceeds 1 over that of h); slopes on an even clock are taken then, for as long as they are
+the smoother ones.
 
 Measured velocities v are fused with the positions q, of whose velocity they are a redundant measurement (Atkeson's
 thesis, chapter 5). White noise of v has a flat spectrum, that of q one that grows with frequency; they cross at
@@ -24,15 +25,45 @@ import numpy as np
 
 from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.diagnosis import Health
+from inertid_ros.core.input.joint_samples import (
+    BEFORE,
+    BENDS,
+    CHANGE,
+    CROSSING,
+    DIFFERENCE,
+    EVEN,
+    EVEN_ROUGH,
+    FILTERED,
+    INTEGRAL,
+    IS_ANGLE,
+    LATEST,
+    POSITION,
+    POWER,
+    PRODUCT,
+    REMEMBERED,
+    SPEEDS,
+    SQUARES,
+    STAMPED,
+    STAMPED_ROUGH,
+    SUCCESSIVE,
+    TICK,
+    TRAVEL,
+    VELOCITY,
+    find_number_fault,
+    leave_out,
+    note_sample,
+)
 from inertid_ros.core.input.timeline import (
     ACCEPTED,
-    CONTRADICTED,
     FOUND,
+    IMPLAUSIBLE,
     LAST,
+    MAX_GAP,
     NEVER,
     NEWEST,
     NOT_FINITE,
     ORIGIN,
+    OUTLIER,
     RAW,
     RAW_BEFORE,
     RAW_LATEST,
@@ -41,15 +72,12 @@ from inertid_ros.core.input.timeline import (
     START,
     STOP,
     UNTRUSTED,
+    VELOCITIES_JUDGED,
     Timeline,
     Verdict,
     must_stop,
 )
 from inertid_ros.core.records import FloatArray, IntArray
-
-MAX_GAP = 0.15
-"""Longest pause [s] that is bridged by interpolation: joint states at 10 Hz with jitter; after a longer one filters are
-restarted."""
 
 CHUNK = 100
 """Samples after which measured velocities are compared with the positions: few enough for the first second."""
@@ -57,11 +85,13 @@ MOVED = 0.01
 """Changes of position [rad or m] in a chunk below this say nothing of the velocities: noise integrates to as much."""
 JUDGED = 0.1
 """Root of the summed squares of changes [rad or m] from which velocities are judged: ten times the smallest one."""
-TOLERANCE = 0.4
-"""Part by which the integral of velocities may miss the change of position; a wrong unit or order misses by more."""
-ONE_TURN = 1.0
-"""By how much [rad] a jump may miss a full turn, where an angle is wrapped: 5 rad/s at 10 Hz, and more at higher rates.
-"""
+TOLERANCE, REGAINED = 0.4, 0.2
+"""Part by which the integral of velocities may miss the change of position, and by which it may for velocities that
+were not used to be used again; a wrong unit or order misses by more."""
+PLENTY = 4.0
+"""Times JUDGED at which the sums are halved: velocities may become wrong, or right, at any time."""
+SAID_AGAIN = 25
+"""Samples after which it is said again that velocities are not used: half a second of a slow publisher."""
 
 EXACT = 1e-3
 """Part of the velocities' root mean square below which differences from the positions do not matter: Tustin's rule
@@ -83,17 +113,6 @@ that matters multiplies the former, and where it does not, acceleration makes bo
 MEMORY = 2000
 """Samples over which these means are taken: enough to know them to a few per cent; noise changes with the motion."""
 
-POSITION, IS_ANGLE, PRODUCT, POWER, BEFORE, LATEST = range(6)
-"""What is remembered of each joint: its last position without jumps, whether it may jump by 2 pi, the sums of
-`contradicts`, the last two positions without a velocity;"""
-VELOCITY, CHANGE, INTEGRAL, DIFFERENCE, SQUARES, SUCCESSIVE, SPEEDS, BENDS, CROSSING, FILTERED = range(6, 16)
-"""the last measured velocity and its change, its integral in this chunk (NaN after a gap), d, sums of d², of products
-of successive d, of v² and of the squared second differences of v, w [rad/s] and F g."""
-TICK, STAMPED, EVEN, STAMPED_ROUGH, EVEN_ROUGH = range(16, 21)
-"""the mean step [s], the last slopes on the stamps and on an even clock, and the sums of their squared changes."""
-REMEMBERED = 21
-"""How many numbers of each joint these are."""
-
 
 @brief
 def take_states(
@@ -111,7 +130,7 @@ def take_states(
     Args:
         line: integers of the time line.
         states: (M, 2 n) its positions and velocities.
-        joints: (21, n) see POSITION.
+        joints: (24, n) see `joint_samples.POSITION`.
         taken: (n,) the columns of the message.
         stamps: (N,) nanoseconds.
         positions: (N, C) of the message.
@@ -123,32 +142,40 @@ def take_states(
     """
     n, has_velocities = len(taken), len(velocities) > 0
     for k in range(start, len(stamps)):
-        is_finite, missing = True, 0
-        for c in range(n):
-            is_finite &= np.isfinite(positions[k, taken[c]])
-            if has_velocities:
-                velocity = velocities[k, taken[c]]
-                missing += np.isnan(velocity)
-                is_finite &= not np.isinf(velocity)
-        if not is_finite or 0 < missing < n:
-            line[FOUND] = NOT_FINITE
+        measured = velocities[k] if has_velocities else positions[k, :0]
+        missing = find_number_fault(line, taken, positions[k], measured)
+        if missing < 0 or must_stop(line, states, stamps[k]):
             return k
-        if must_stop(line, states, stamps[k]):
+        if missing == n:
+            measured = positions[k, :0]
+        used = positions[k, :0] if line[UNTRUSTED] else measured
+        step = find_step(stamps[k], line[LAST])
+        if leave_out(line, joints, taken, positions[k], used, step):
+            line[FOUND] = OUTLIER
             return k
+        note_sample(line, joints, taken, positions[k], measured, step)
         line[LAST], line[ACCEPTED] = stamps[k], NEVER
         line[SEEN] = (line[SEEN] + 1) % CHUNK
-        for c in range(n):
-            joints[POSITION, c] = unwrap(positions[k, taken[c]], joints[POSITION, c], joints[IS_ANGLE, c])
-        if not has_velocities or missing or line[UNTRUSTED]:
+        if len(used) == 0:
             append_slope(line, states, joints, stamps[k])
-            continue
-        step = append_state(line, states, joints, taken, stamps[k], velocities[k])
-        if line[SEEN] == 0:
-            find_crossings(joints, step)
-        if line[SEEN] == 0 and contradicts(line, states, joints):
-            line[UNTRUSTED], line[FOUND] = 1, CONTRADICTED
+            if len(measured) > 0:
+                for c in range(n):
+                    joints[VELOCITY, c] = measured[taken[c]]
+        else:
+            step = append_state(line, states, joints, taken, stamps[k], measured)
+            if line[SEEN] == 0:
+                find_crossings(joints, step)
+        if judge_velocities(line, joints):
+            line[FOUND] = VELOCITIES_JUDGED
             return k + 1
     return -1
+
+
+@compiled
+def find_step(stamp: int, last: int) -> float:
+    """Time [s] between two stamps, inf if there is a gap between them or time was reset."""
+    step = (stamp - last) * 1e-9
+    return float(step if 0.0 < step <= MAX_GAP else np.inf)
 
 
 @compiled
@@ -162,8 +189,6 @@ def append_state(
         velocity = velocities[taken[c]]
         states[row, c] = joints[POSITION, c]
         states[row, n + c] = fuse(joints, c, velocity, states[row - 1, c], step)
-        if line[SEEN] == 1:
-            joints[INTEGRAL, c] = 0.0
     line[STAMPS + row] = line[NEWEST] = stamp
     line[STOP], line[RAW] = row + 1, 0
     return float(step)
@@ -175,14 +200,13 @@ def fuse(joints: FloatArray, c: int, velocity: float, last_position: float, step
     position, crossing, last_velocity = joints[POSITION, c], joints[CROSSING, c], joints[VELOCITY, c]
     joints[VELOCITY, c] = velocity
     if not step <= MAX_GAP:
-        joints[INTEGRAL, c], joints[DIFFERENCE, c], joints[FILTERED, c] = np.nan, 0.0, crossing * position
+        joints[DIFFERENCE, c], joints[FILTERED, c] = 0.0, crossing * position
         joints[CHANGE, c] = 0.0
         return velocity
     mean, change = 0.5 * (velocity + last_velocity), velocity - last_velocity
     joints[BENDS, c] += (change - joints[CHANGE, c]) ** 2
     joints[CHANGE, c] = change
     difference = mean - (position - last_position) / step
-    joints[INTEGRAL, c] += step * mean
     joints[SQUARES, c] += difference * difference
     joints[SUCCESSIVE, c] += difference * joints[DIFFERENCE, c]
     joints[SPEEDS, c] += velocity * velocity
@@ -213,20 +237,6 @@ def find_crossings(joints: FloatArray, step: float) -> None:
         joints[CROSSING, c] = crossing
         for kind in (SQUARES, SUCCESSIVE, SPEEDS, BENDS):
             joints[kind, c] *= 1.0 - CHUNK / MEMORY
-
-
-@compiled
-def unwrap(position: float, last: float, is_angle: float) -> float:
-    """A position without a jump by about a full turn, or by exactly several, from the last one, which may be NaN.
-
-    Other jumps, as between poses that were recorded in degrees, stay: the convention check needs them as they are.
-    """
-    step = position - last
-    if is_angle == 0.0 or not abs(step) >= np.pi:
-        return position
-    turns = np.floor(step / (2.0 * np.pi) + 0.5)
-    is_wrapped = abs(step - 2.0 * np.pi * turns) < ONE_TURN / turns**2
-    return float(position - 2.0 * np.pi * turns) if is_wrapped else position
 
 
 @compiled
@@ -267,30 +277,33 @@ def find_slope(joints: FloatArray, c: int, before: float, after: float) -> float
 
 
 @compiled
-def contradicts(line: IntArray, states: FloatArray, joints: FloatArray) -> bool:
-    """Whether the velocities of the last chunk, with those before, are no velocities of the positions.
+def judge_velocities(line: IntArray, joints: FloatArray) -> bool:
+    """At the end of a chunk, find whether velocities contradict the positions; returns whether to say that they do.
 
     Of each joint the product of its change of position with the integral of its velocity, and the square of the change,
-    are added up over the chunks; changes that are too small say nothing, nor does a chunk with a gap.
+    are added up over the chunks; changes that are too small say nothing.
     """
-    n, stop = joints.shape[1], line[STOP]
-    start = max(line[START], stop - CHUNK)
-    if stop - start < 3:
-        return False
-    is_wrong = False
-    for c in range(n):
-        change = states[stop - 1, c] - states[start, c]
-        if abs(change) >= MOVED and np.isfinite(joints[INTEGRAL, c]):
+    if line[SEEN] != 0:
+        return bool(line[UNTRUSTED] != 0 and line[SEEN] % SAID_AGAIN == 0)
+    tolerance, is_wrong = REGAINED if line[UNTRUSTED] else TOLERANCE, False
+    for c in range(joints.shape[1]):
+        change = joints[TRAVEL, c]
+        if abs(change) >= MOVED:
+            if joints[POWER, c] > (PLENTY * JUDGED) ** 2:
+                joints[PRODUCT, c] *= 0.5
+                joints[POWER, c] *= 0.5
             joints[PRODUCT, c] += change * joints[INTEGRAL, c]
             joints[POWER, c] += change * change
-        is_wrong |= is_judged_wrong(joints[PRODUCT, c], joints[POWER, c])
+        joints[TRAVEL, c] = joints[INTEGRAL, c] = 0.0
+        is_wrong |= is_judged_wrong(joints[PRODUCT, c], joints[POWER, c], tolerance)
+    line[UNTRUSTED] = is_wrong
     return is_wrong
 
 
 @compiled
-def is_judged_wrong(product: float, power: float) -> bool:
+def is_judged_wrong(product: float, power: float, tolerance: float) -> bool:
     """Whether a joint has moved enough for its velocities to be judged, and they miss the change of position."""
-    return power > JUDGED**2 and abs(product / power - 1.0) > TOLERANCE
+    return power > JUDGED**2 and abs(product / power - 1.0) > tolerance
 
 
 @compiled
@@ -317,12 +330,16 @@ def extrapolate(line: IntArray, states: FloatArray, joints: FloatArray, targets:
     return True
 
 
+_LEFT_OUT = {NOT_FINITE: "not_finite", IMPLAUSIBLE: "implausible", OUTLIER: "outlier"}
+"""What samples that are left out are reported as, by why the kernel has stopped."""
+
+
 class JointStream(Timeline):
     """A time line of joint positions and velocities.
 
     Attributes:
         columns: (n,) indices of this stream's joints among those of a sample.
-        joints: (21, n) what is remembered of each, see POSITION.
+        joints: (24, n) what is remembered of each, see `joint_samples.POSITION`.
         targets: (2 n,) columns of a sample that the states belong to.
     """
 
@@ -359,12 +376,12 @@ class JointStream(Timeline):
 
     def decide(self, stamps: IntArray, position: int) -> Verdict:
         """Decide about the sample at which a kernel has stopped; numbers that are not finite are left out."""
-        found = self.integers[FOUND]
-        if found == CONTRADICTED:
+        found = self.integers.item(FOUND)
+        if found == VELOCITIES_JUDGED:
             self._report_velocities(stamps.item(position - 1))
             return Verdict.TAKE
-        if found == NOT_FINITE:
-            self._health.report("joint_states", "not_finite", stamps.item(position))
+        if found in _LEFT_OUT:
+            self._health.report("joint_states", _LEFT_OUT[found], stamps.item(position))
             return Verdict.LEAVE
         return super().decide(stamps, position)
 
@@ -372,7 +389,7 @@ class JointStream(Timeline):
         listed = [
             f"joint {joint}: {product / power:.2f}"
             for joint, (product, power) in enumerate(self.joints[[PRODUCT, POWER]].T.tolist())
-            if is_judged_wrong(product, power)
+            if is_judged_wrong(product, power, REGAINED)
         ]
         detail = ", ".join(listed) + " times the change of position"
         self._health.report("joint_states", "velocity_unusable", stamp, detail)

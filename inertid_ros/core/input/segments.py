@@ -9,8 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from inertid_ros.core.compiled import compiled
-from inertid_ros.core.input.joint_stream import MAX_GAP
-from inertid_ros.core.input.timeline import NEVER, ORIGIN, PAIRED, PAIRED_BEFORE, STAMPS, START, STOP
+from inertid_ros.core.input.timeline import MAX_GAP, NEVER, ORIGIN, PAIRED, PAIRED_BEFORE, STAMPS, START, STOP
 from inertid_ros.core.records import FloatArray, IntArray
 
 FOLLOWS, AFTER_GAP, IN_GAP, NOT_FINITE = range(4)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.joint_stream import MAX_GAP, JointStream
+from inertid_ros.core.input.joint_stream import JointStream
 from inertid_ros.core.input.segments import (
     AFTER_GAP,
     CUT,
@@ -24,6 +24,7 @@ from inertid_ros.core.input.segments import (
     Segment,
 )
 from inertid_ros.core.input.timeline import (
+    MAX_GAP,
     NEVER,
     NEWEST,
     ORIGIN,
@@ -43,7 +44,7 @@ _LONGEST_WAIT = 1 * SECOND
 """How long [ns] a reading waits for other readings that belong to it: until their publisher has fallen silent."""
 _SILENT = 1 * SECOND
 """A publisher of joint states that is this much [ns] behind the others has fallen silent: ten periods of a slow one."""
-_PUBLISHERS = 100
+_PUBLISHERS = 20
 """Lists of joint names that are remembered at most: a robot has a few, a broken driver any number."""
 
 
@@ -54,11 +55,13 @@ class Publisher(NamedTuple):
         taken: (m,) columns of its messages that are needed.
         columns: the joints that these are.
         stream: its time line, once there is one; shared by publishers of the same joints.
+        repeated: joints that it names more than once.
     """
 
     taken: IntArray
     columns: tuple[int, ...]
     stream: JointStream | None
+    repeated: str = ""
 
 
 _NOBODY = Publisher(np.empty(0, dtype=np.int64), (), None)
@@ -119,7 +122,7 @@ class Synchroniser:
         names, stamps, positions, velocities, _ = block
         if names is not self._last_names:
             self._last_names, self._last = names, self._publishers.get(names) or self._add_publisher(names)
-        taken, columns, stream = self._last
+        taken, columns, stream, repeated = self._last
         if not columns or len(stamps) == 0:
             return
         shape = positions.shape
@@ -128,6 +131,8 @@ class Synchroniser:
             detail = f"{len(names)} names, {shape[-1]} positions, {given} velocities"
             self._health.report("joint_states", "wrong_length", int(stamps[-1]), detail)
             return
+        if repeated:
+            self._health.report("joint_states", "repeated_joint", int(stamps[-1]), repeated, len(stamps))
         stream = stream or self._find_stream(names, stamps)
         if stream is not None and stream.push_states(taken, stamps, positions, velocities):
             self._reset_time(keep=columns)
@@ -137,12 +142,14 @@ class Synchroniser:
         if len(self._publishers) > _PUBLISHERS:
             self._publishers.clear()
         taken = np.array([names.index(self._names[c]) for c in columns], dtype=np.int64)
-        publisher = self._publishers[names] = Publisher(taken, columns, self._streams.get(columns))
+        repeated = [self._names[c] for c in columns if names.count(self._names[c]) > 1]
+        stream = self._streams.get(columns)
+        publisher = self._publishers[names] = Publisher(taken, columns, stream, ", ".join(repeated))
         return publisher
 
     def _find_stream(self, names: tuple[str, ...], stamps: IntArray) -> JointStream | None:
         """The time line of the last publisher; None while there are no stamps for one to begin with."""
-        taken, columns, _ = self._last
+        taken, columns, _, repeated = self._last
         if self.origin is None:
             stamped = stamps[stamps > 0]
             if len(stamped) == 0:
@@ -155,7 +162,7 @@ class Synchroniser:
             is_angle = tuple(self._is_angle[c] for c in columns)
             stream = self._streams[columns] = JointStream(columns, is_angle, self._n, self.origin, self._health)
             self._complete = []
-        self._last = self._publishers[names] = Publisher(taken, columns, stream)
+        self._last = self._publishers[names] = Publisher(taken, columns, stream, repeated)
         return stream
 
     def _reset_time(self, keep: tuple[int, ...]) -> None:

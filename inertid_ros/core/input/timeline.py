@@ -15,6 +15,23 @@ import numpy as np
 
 from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.diagnosis import Health
+from inertid_ros.core.input.reading_samples import (
+    BELOW,
+    COLUMN,
+    CONFIRMED,
+    FACTOR,
+    FITS,
+    HELD,
+    JUMPS,
+    LARGEST,
+    LIMIT,
+    LIMITED,
+    MISSED,
+    NO_WRENCH,
+    STEPS,
+    compare_reading,
+    note_reading,
+)
 from inertid_ros.core.records import FloatArray, IntArray
 
 SECOND = 1_000_000_000
@@ -22,6 +39,10 @@ SECOND = 1_000_000_000
 CONTINUITY = 10 * SECOND
 """A sample later than the last one by more than this, or earlier, does not belong to its time line without proof:
 drivers pause for less. Ten seconds [ns]."""
+
+MAX_GAP = 0.15
+"""Longest pause [s] that is bridged by interpolation: joint states at 10 Hz with jitter; after a longer one filters are
+restarted."""
 
 PROOF = 3
 """Consecutive samples that must agree before a new time line is believed: two may agree by chance."""
@@ -93,26 +114,26 @@ MISSING, SATURATED, PAIRED, PAIRED_BEFORE = range(7, 11)
 with joint states, and of the last one before the newest block of them."""
 SEEN, UNTRUSTED, RAW, RAW_BEFORE, RAW_LATEST = range(7, 12)
 """Integers of joint states, see `joint_stream`."""
-STAMPS = 12
+ASIDE, FRESH = 12, 13
+"""Integers: how many samples in a row were left out as outliers, and whether the last one taken has none before it."""
+STAMPS = 14
 """Where in the integers the stamps begin."""
 
 NEVER = -(2**62)
 """Before all stamps [ns]."""
 
-BAD_STAMP, FULL, NOT_FINITE, CONTRADICTED = range(4)
-"""Why a kernel has stopped: a stamp does not simply follow, there is no room, numbers are not finite, or velocities
-contradict the positions."""
+BAD_STAMP, FULL, NOT_FINITE, IMPLAUSIBLE, OUTLIER, STEP, VELOCITIES_JUDGED = range(7)
+"""Why a kernel has stopped: a stamp does not simply follow, there is no room, numbers are not finite, or larger than
+any that a robot has, a sample does not follow from those before, or does not, but is no outlier either, or velocities
+were compared with the positions."""
+TAKE_IT = -1
+"""Value of ASIDE: the next reading is taken whatever it is."""
 
 KEPT = 256
 """Samples that are kept at least, for readings that come late: a quarter of a second at 1 kHz."""
 _CAPACITY = 4096
 """Samples that there is room for at first: four seconds at 1 kHz."""
 
-COLUMN, MISSED, LIMITED = range(3)
-"""Of a channel: its column in the message (-1 if it is not there), and whether it was missing or saturated."""
-FACTOR, BELOW, LIMIT, HELD = range(4)
-"""Of a channel: what it is multiplied with, what it must be below to be good without another look, the limit at which
-it is saturated, and its last good value."""
 AT_LIMIT = 1e-3
 """Part of its limit by which a reading may miss it and still be saturated: rounding of drivers."""
 
@@ -145,7 +166,7 @@ def take_readings(
         line: integers of the time line.
         states: (M, K) readings, or (M, 2 K) with 1 for each that is not to be believed, the last good one in its place.
         channels: (3, K) see COLUMN.
-        scales: (4, K) see FACTOR.
+        scales: (7, K) see FACTOR.
         stamps: (N,) nanoseconds.
         values: (N, C) of the message.
         start: the first sample to take.
@@ -157,6 +178,8 @@ def take_readings(
     for k in range(start, len(stamps)):
         if must_stop(line, states, stamps[k]):
             return k
+        if states.shape[1] == count and is_left_out(line, channels, scales, stamps[k], values[k]):
+            return k
         row = line[STOP]
         line[LAST] = line[NEWEST] = line[STAMPS + row] = stamps[k]
         line[STOP], line[ACCEPTED] = row + 1, NEVER
@@ -166,6 +189,32 @@ def take_readings(
             for c in range(count):
                 states[row, c] = values[k, channels[COLUMN, c]] * scales[FACTOR, c]
     return -1
+
+
+@compiled
+def is_left_out(line: IntArray, channels: IntArray, scales: FloatArray, stamp: int, values: FloatArray) -> bool:
+    """Whether a reading (C,) needs a decision, with the reason in FOUND; if not, it is noted as taken.
+
+    Of two readings after a gap that contradict each other, the first one is forgotten, with all that it has led to.
+    """
+    step, aside = (stamp - line[LAST]) * 1e-9, line[ASIDE]
+    is_fresh = not 0.0 < step <= MAX_GAP
+    compared = compare_reading(channels, scales, values, step, 0 if line[FRESH] else max(aside, 0), is_fresh)
+    forgotten = 0
+    if compared == JUMPS and line[FRESH]:
+        if aside < CONFIRMED:
+            if line[STOP] > line[START]:
+                line[STOP] -= 1
+            line[PAIRED], is_fresh, forgotten = NEVER, True, aside + 1
+    elif compared != FITS and aside != TAKE_IT:
+        line[FOUND] = IMPLAUSIBLE if compared == NO_WRENCH else STEP if compared == STEPS else OUTLIER
+        if compared == JUMPS:
+            line[ASIDE] += 1
+            note_reading(channels, scales, values, False, False, False)
+        return True
+    note_reading(channels, scales, values, True, is_fresh, aside == TAKE_IT)
+    line[ASIDE], line[FRESH] = forgotten, is_fresh
+    return False
 
 
 @compiled
@@ -186,6 +235,9 @@ def mark_reading(
                 if column >= 0:
                     is_missing = True
                     channels[MISSED, c] = 1
+            elif abs(value) > LARGEST:
+                is_bad = is_missing = True
+                channels[MISSED, c] = 1
             elif abs(abs(value) - limit) <= AT_LIMIT * limit:
                 is_bad = is_saturated = True
                 channels[LIMITED, c] = 1

@@ -198,6 +198,12 @@ class LoadSettings:
     noise_floor_torque: float = setting(
         1e-4, "Smallest moment noise density believed, whatever standstill shows.", "Nm/sqrt(Hz)", 1e-9, 100.0
     )
+    force_limit: float = setting(
+        0.0, "End of the sensor's range of force; 0: recognised by readings that stay at one end.", "N", 0.0, 1e5
+    )
+    torque_limit: float = setting(
+        0.0, "End of the sensor's range of moment; 0: recognised by readings that stay at one end.", "Nm", 0.0, 1e5
+    )
     bias_drift_force: float = setting(
         0.002, "How fast the force bias of the sensor may wander.", "N/sqrt(s)", 0.0, 100.0
     )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from copy import copy, deepcopy
+from typing import NamedTuple
 
 import numpy as np
 
+from inertid_ros.core.checks.sensor_faults import Fault, SensorFaults, describe_fault
 from inertid_ros.core.checks.wrench_convention import ConventionCheck, WrenchSign, find_contradictions
 from inertid_ros.core.diagnosis import Finding, Health, has_error
 from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
-from inertid_ros.core.equations.load import LOAD, UNKNOWNS, make_load_equation
+from inertid_ros.core.equations.load import FEATURES, LOAD, UNKNOWNS, make_load_equation
+from inertid_ros.core.equations.signals import REST
 from inertid_ros.core.errors import FileFormatError, NotIdentifiedError
 from inertid_ros.core.estimation.change import Decision, describe_change, find_surprise
 from inertid_ros.core.estimation.estimate import (
@@ -39,6 +44,23 @@ from inertid_ros.core.settings.settings import Settings
 
 _LIGHTEST = 0.05
 """Masses below this [kg] have no certain sign: the covariance need not be asked."""
+
+_FILLED = 0.9
+"""Response of the filters to a constant from which rows are compared with what is known."""
+_FIT_AGAIN = 15
+"""Rows (0.3 s) that must fit what is known for a change of unit or sign to be over: gravity may have turned by then."""
+_KEEP_EVERY = 500_000_000
+"""How often [ns] all that was learnt is kept, to go back to when a fault of the sensor is found: a copy takes 1 ms."""
+_KEPT = 4
+"""How many of these are kept: two seconds, in which every fault is found that can be."""
+
+
+class _Kept(NamedTuple):
+    """What was known at a stamp [ns]."""
+
+    stamp: int
+    estimator: HypothesisEstimator
+    sign: WrenchSign
 
 
 class WristLoadTask:
@@ -72,6 +94,12 @@ class WristLoadTask:
         lag = self.rows.settling / (2.0 if Method(load.method) is Method.INTEGRAL else 8.0)
         self._convention = ConventionCheck(path, gravity, lag)
         self._sign = WrenchSign(load.wrench_sign)
+        self._faults = SensorFaults(load, self.input.faults, health)
+        self._fault: Fault | None = None
+        self._fitting = 0
+        self._kept: deque[_Kept] = deque(maxlen=_KEPT)
+        place = int(self.rows.integers[REST]) + FEATURES
+        self._gravity_now = self.rows.floats[place : place + 3]
         self._fit, self._rows_taken, self._rows_in_contact = RowFit(len(WRENCH_NAMES)), 0, 0
         self.tool: Tool | None = None
         self.expected: ExpectedLoad | None = None
@@ -85,7 +113,12 @@ class WristLoadTask:
         return self.rows.begin(segment)
 
     def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
-        """Test the row, and fold it in if it fits."""
+        """Test the row, and fold it in if it fits and the sensor is in order."""
+        stamp, reading = segment.stamps.item(position), segment.readings[position]
+        fault = self._faults.take(stamp, reading, self._gravity_now, self._estimator.values[:LOAD])
+        if fault is not None or self._fault is not None:
+            return self._wait_for_sensor(fault, self.rows.row)
+        self._keep(stamp)
         row, estimator = self.rows.row, self._estimator
         if row.signals.item(12) > 0.0:
             self._convention.take(row.signals, row.readings, segment.samples[position])
@@ -102,6 +135,32 @@ class WristLoadTask:
         if not is_tracking:
             discard_run(self.rows.memory, self.rows.own_integers)
         return decision if decision.kind is None else self._subtract_tool(decision)
+
+    def _keep(self, stamp: int) -> None:
+        """Keep a copy of what is known, now and then."""
+        if not self._kept or not 0 <= stamp - self._kept[-1].stamp < _KEEP_EVERY:
+            self._kept.append(_Kept(stamp, deepcopy(self._estimator), copy(self._sign)))
+
+    def _wait_for_sensor(self, fault: Fault | None, row: Row) -> Decision:
+        """Learn nothing while a fault lasts, forget what was learnt since it began, and restart when it is over.
+
+        A change of unit or sign is over when rows fit what is known again: the sensor may have been away meanwhile.
+        """
+        before, self._fault = self._fault, fault
+        left = row.readings - row.equations[:, :-1] @ self._estimator.values
+        room = self._settings.contact_force, self._settings.contact_torque
+        fits = max(abs(left[:3])) <= room[0] and max(abs(left[3:])) <= room[1]
+        self._fitting = self._fitting + 1 if fits and row.signals.item(FEATURES - 1) > _FILLED else 0
+        if self._fitting >= _FIT_AGAIN:
+            self._faults.believe()
+        discard_run(self.rows.memory, self.rows.own_integers)
+        if before is None and fault is not None:
+            while len(self._kept) > 1 and self._kept[-1].stamp > fault.since:
+                self._kept.pop()
+            if self._kept and self._kept[-1].stamp <= fault.since:
+                _, self._estimator, self._sign = self._kept.pop()
+            self.rows.set_values(self._estimator.values)
+        return Decision(fault is None)
 
     def _note_fit(self, row: Row, decision: Decision) -> None:
         """Note how well a row is explained, or that it was taken in contact; of another load that begins anew."""
@@ -153,6 +212,7 @@ class WristLoadTask:
         solve = solve_believing = estimator.prepare_solution()
         if believed is not None:
             solve_believing = estimator.prepare_solution(believed)
+        damaged = () if self._fault is None or not self._fault.code else (describe_fault(self._fault.code),)
 
         def judge() -> LoadEstimate:
             joint, surprise = solve(), tuple[Finding, ...]()
@@ -181,7 +241,7 @@ class WristLoadTask:
                 contact_share=contact_share,
                 doubt=joint.doubt,
             )
-            wrong = check_convention() + found + surprise
+            wrong = check_convention() + found + damaged + surprise
             if not has_error(wrong):
                 wrong += find_nuisances(nuisances, deviations, self._settings, self._gravity)
                 weight = abs(joint.values[0]) * float(np.linalg.norm(self._gravity))
@@ -266,6 +326,8 @@ class WristLoadTask:
         """Forget the load, the bias and the findings; the tool and the noise calibration stay."""
         self._estimator.reset()
         self._is_attached = False
+        self._faults.believe()
+        self._kept.clear()
         self._convention.restart()
         self._sign = WrenchSign(self._configured_sign)
         self._fit, self._rows_taken, self._rows_in_contact = RowFit(len(WRENCH_NAMES)), 0, 0

@@ -13,7 +13,7 @@ STEP = 5_000_000
 
 def _feed(stamps: list[int], size: int, health: Health) -> tuple[list[int], bool]:
     """The stamps that were accepted, and whether time started anew, in blocks of some size."""
-    line, channels, scales = Timeline(1, "wrench", health), np.zeros((3, 1), dtype=np.int64), np.ones((4, 1))
+    line, channels, scales = Timeline(1, "wrench", health), np.zeros((3, 1), dtype=np.int64), np.ones((7, 1))
     accepted, restarted = [], False
     for start in range(0, len(stamps), size):
         block = np.array(stamps[start : start + size])

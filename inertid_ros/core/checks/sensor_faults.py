@@ -1,0 +1,165 @@
+"""Is the wrist sensor alive and within its range? Judged once a row, by readings that do not change although they must.
+
+A channel that repeats its reading exactly is suspicious only where gravity turns in the sensor by so much that the load
+must show in it: at rest, many a driver repeats itself. Of a sensor whose noise was seen in every row before, repeats
+are not learnt from in any case. A reading that does not change and is the largest or smallest so far is the end of the
+sensor's range, from then on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from inertid_ros.core.compiled import compiled
+from inertid_ros.core.diagnosis import Finding, Health, find_issue
+from inertid_ros.core.equations.equation import WRENCH_NAMES
+from inertid_ros.core.input.reading_faults import ReadingFaults
+from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rows.advance import INTERVAL
+from inertid_ros.core.settings.settings import LoadSettings
+
+REPEATED = 3
+"""Rows (0.06 s) with the same reading from which it does not change."""
+HELD = 5
+"""Rows (0.1 s) with the same reading that are not learnt from, where readings usually change."""
+USUALLY = 50.0
+"""Changed rows (1 s) from which it is known whether readings usually change."""
+SELDOM = 0.2
+"""Part of them that repeats may be where readings usually change."""
+MUST_SHOW_FORCE, MUST_SHOW_MOMENT = 1.0, 0.1
+"""Changes [N, Nm] of the load's weight in a channel that must show: what sensors resolve, ten times over."""
+TURNED = 1.0
+"""Change of gravity [m/s²] in the sensor, 6°, by which some channel must change, whatever is carried: noise does."""
+AT_LIMIT = 1e-3
+"""Part of the end of its range by which a reading may miss it: rounding of drivers."""
+
+LAST, GRAVITY, ROWS, CHANGES, REPEATS, LOW, HIGH, LEAST, MOST = 0, 1, 4, 5, 6, 7, 8, 9, 10
+"""What is remembered of each channel: its reading, gravity (3) and rows since it has changed, how many rows have
+changed and how many have not, its smallest and largest reading, and the ends of its range, as far as they are known."""
+REMEMBERED = 11
+"""How many numbers of each channel these are."""
+GOOD, HOLD, DEAD, FROZEN, STUCK, SATURATED = range(6)
+"""What a row shows."""
+CODES = "", "", "sensor_dead", "sensor_frozen", "axis_stuck", "sensor_saturated"
+"""Codes of the health issues."""
+
+
+@compiled
+def watch_reading(w: FloatArray, reading: FloatArray, gravity: FloatArray, load: FloatArray, found: FloatArray) -> int:
+    """Judge a reading (6,) beside the ones of the rows before.
+
+    Args:
+        w: (11, 6) see LAST.
+        reading: the newest one.
+        gravity: (3,) in the sensor.
+        load: (10,) parameters of what is carried, in the driver's sign, as far as it is known.
+        found: (6,) result: 1 for each channel that shows it.
+
+    Returns:
+        See GOOD.
+    """
+    least_rows, is_zero, is_held, result = 1e9, True, False, GOOD
+    for c in range(6):
+        if reading[c] == w[LAST, c]:
+            w[ROWS, c] += 1.0
+        else:
+            w[CHANGES, c] += 1.0
+            w[REPEATS, c] += w[ROWS, c] if w[ROWS, c] < HELD or not is_noisy(w, c) else 0.0
+            w[LAST, c], w[ROWS, c] = reading[c], 0.0
+            w[GRAVITY : GRAVITY + 3, c] = gravity
+        w[LOW, c], w[HIGH, c] = min(w[LOW, c], reading[c]), max(w[HIGH, c], reading[c])
+        least_rows = min(least_rows, w[ROWS, c])
+        is_zero &= reading[c] == 0.0
+        is_held |= w[ROWS, c] >= HELD and is_noisy(w, c)
+        found[c] = 0.0
+    for c in range(6):
+        shown = judge_channel(w, reading[c], gravity, load, c)
+        found[c] = 0.0 if shown == GOOD else 1.0
+        result = max(result, shown)
+    newest = int(np.argmin(w[ROWS]))
+    turned = np.sqrt(((gravity - w[GRAVITY : GRAVITY + 3, newest]) ** 2).sum())
+    if least_rows >= REPEATED and (found.sum() > 0.0 or turned > TURNED or (is_zero and is_held)):
+        return DEAD if is_zero else FROZEN
+    return result if result != GOOD or not is_held else HOLD
+
+
+@compiled
+def is_noisy(w: FloatArray, c: int) -> bool:
+    """Whether a channel usually changes from row to row."""
+    return bool(w[CHANGES, c] >= USUALLY and w[REPEATS, c] <= SELDOM * w[CHANGES, c])
+
+
+@compiled
+def judge_channel(w: FloatArray, reading: float, gravity: FloatArray, load: FloatArray, c: int) -> int:
+    """Whether a channel is at the end of its range, or stuck, see `watch_reading`."""
+    room = AT_LIMIT * abs(reading)
+    if reading > w[MOST, c] + room:
+        w[MOST, c] = np.inf
+    if reading < w[LEAST, c] - room:
+        w[LEAST, c] = -np.inf
+    if reading >= w[MOST, c] - room or reading <= w[LEAST, c] + room:
+        return SATURATED
+    x, y = (c + 1) % 3, (c + 2) % 3
+    change = gravity - w[GRAVITY : GRAVITY + 3, c]
+    expected = load[0] * change[c] if c < 3 else load[1 + x] * change[y] - load[1 + y] * change[x]
+    if w[ROWS, c] < REPEATED or abs(expected) <= (MUST_SHOW_FORCE if c < 3 else MUST_SHOW_MOMENT):
+        return GOOD
+    if w[LOW, c] == w[HIGH, c] or w[LOW, c] < reading < w[HIGH, c]:
+        return STUCK
+    w[MOST if reading == w[HIGH, c] else LEAST, c] = reading
+    return SATURATED
+
+
+class Fault(NamedTuple):
+    """What is wrong with the sensor at a row.
+
+    Attributes:
+        code: of the health issue; empty if it only repeats itself, which is nothing to learn from.
+        since: stamp [ns] of the first reading that may be wrong.
+    """
+
+    code: str
+    since: int
+
+
+class SensorFaults:
+    """Faults of a wrist sensor, by its readings at the rows and by what is known of all readings."""
+
+    def __init__(self, settings: LoadSettings, readings: ReadingFaults, health: Health) -> None:
+        """Set the ends of the sensor's range, where they are given, and where to report."""
+        self._readings, self._health = readings, health
+        self._watched = np.zeros((REMEMBERED, 6))
+        self._watched[LAST] = np.nan
+        self._watched[LOW], self._watched[HIGH] = np.inf, -np.inf
+        limits = np.repeat([settings.force_limit, settings.torque_limit], 3)
+        limits[limits == 0.0] = np.inf
+        self._watched[LEAST], self._watched[MOST] = -limits, limits
+        self._found = np.zeros(6)
+
+    def believe(self) -> None:
+        """Take the present unit and sign for the right ones."""
+        self._readings.believe()
+
+    def take(self, stamp: int, reading: FloatArray, gravity: FloatArray, load: FloatArray) -> Fault | None:
+        """Judge a row by its stamp, the newest reading (6,), gravity (3,) in the sensor and the load (10,)."""
+        kind = watch_reading(self._watched, reading, gravity, load, self._found)
+        code, since = self._readings.find(stamp)
+        if code:
+            self._health.report("wrench", code, stamp)
+            return Fault(code, since)
+        if kind == GOOD:
+            return None
+        code, rows, detail = CODES[kind], self._watched[ROWS], ""
+        if kind in (STUCK, SATURATED):
+            rows = rows[self._found > 0.0]
+            detail = ", ".join(name for name, is_found in zip(WRENCH_NAMES, self._found, strict=True) if is_found)
+        if code:
+            self._health.report("wrench", code, stamp, detail)
+        return Fault(code, stamp - int(rows[rows >= min(REPEATED, rows.max())].min() + 1.0) * INTERVAL)
+
+
+def describe_fault(code: str) -> Finding:
+    """A fault as what makes an estimate unusable while it lasts."""
+    return Finding("error", code, find_issue(code))

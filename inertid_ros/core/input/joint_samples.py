@@ -1,0 +1,204 @@
+"""One joint state beside the ones before it: unwrapped, and left out if it is an outlier; compiled.
+
+A bad sample of a bus or a driver is off by any amount, once. It is left out if a velocity differs from the one before,
+or a position from what the velocities (or the last slope) lead to, by far more than usual. What is usual follows from
+the samples that were taken. From the third such sample in a row on they are taken all the same: then something has
+changed, or the velocities are none of these positions, which is judged elsewhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inertid_ros.core.compiled import compiled
+from inertid_ros.core.input.timeline import (
+    ASIDE,
+    FOUND,
+    FRESH,
+    IMPLAUSIBLE,
+    NOT_FINITE,
+    RAW,
+    RAW_BEFORE,
+    RAW_LATEST,
+    START,
+    STOP,
+)
+from inertid_ros.core.records import FloatArray, IntArray
+
+ONE_TURN = 1.0
+"""By how much [rad] a jump may miss a full turn, where an angle is wrapped: 5 rad/s at 10 Hz, and more at higher rates.
+"""
+FARTHEST = 1e4
+"""Positions [rad or m] beyond this are none: 1600 turns, and no arm is as long."""
+FASTEST_JOINT = 1e3
+"""Velocities [rad/s or m/s] beyond this are none: no joint turns as fast, not in degrees either."""
+LEAP = 50.0
+"""Velocity [rad/s or m/s] beyond which a joint did not move from one position to the next, but was set to it."""
+LEAP_SIZE = 0.1
+"""Change of position [rad or m] below which that is not said: stamps may be too close to each other."""
+SUDDEN = 100.0
+"""Acceleration [rad/s² or m/s²] that a joint may have without a second look: many times what arms are built for."""
+STEADY = 0.25
+"""Change of velocity [rad/s or m/s] between samples that says nothing: coarse tachometers step by as much."""
+PLAY = 5e-3
+"""Change of position [rad or m] between samples that says nothing: coarse encoders step by less."""
+STANDS_OUT = 10.0
+"""How many times the usual deviation an outlier is off: noise never is."""
+UNEVEN_STAMPS = 0.5
+"""Part of a step by which its stamps may be wrong: drivers stamp on arrival."""
+SCATTER_MEMORY = 20.0
+"""Samples that usual deviations are averaged over: shortly after the start of a motion they are those of the motion."""
+CONFIRMED = 2
+"""Outliers in a row that are left out at most."""
+
+POSITION, IS_ANGLE, PRODUCT, POWER, BEFORE, LATEST = range(6)
+"""What is remembered of each joint: its last position without jumps, whether it may jump by 2 pi, the sums of
+`joint_stream.judge_velocities`, the last two positions without a velocity;"""
+VELOCITY, CHANGE, INTEGRAL, DIFFERENCE, SQUARES, SUCCESSIVE, SPEEDS, BENDS, CROSSING, FILTERED = range(6, 16)
+"""the last measured velocity and its change, its integral in this chunk, and for `joint_stream.fuse` d, sums of d², of
+products of successive d, of v² and of the squared second differences of v, w [rad/s] and F g."""
+TICK, STAMPED, EVEN, STAMPED_ROUGH, EVEN_ROUGH = range(16, 21)
+"""the mean step [s], the last slopes on the stamps and on an even clock, and the sums of their squared changes;"""
+TRAVEL, SCATTER, JERKS = range(21, 24)
+"""the change of position in this chunk, and the usual deviations of positions and of velocities."""
+REMEMBERED = 24
+"""How many numbers of each joint these are."""
+
+
+@compiled
+def find_number_fault(line: IntArray, taken: IntArray, positions: FloatArray, velocities: FloatArray) -> int:
+    """How many velocities (C,) of the joints are missing; -1 if numbers are none, with the reason in FOUND."""
+    n, missing, is_finite, is_plausible = len(taken), 0, True, True
+    for c in range(n):
+        position = positions[taken[c]]
+        is_finite &= np.isfinite(position)
+        is_plausible &= abs(position) <= FARTHEST
+        if len(velocities) > 0:
+            velocity = velocities[taken[c]]
+            is_missing = np.isnan(velocity)
+            missing += is_missing
+            is_finite &= not np.isinf(velocity)
+            is_plausible &= is_missing or abs(velocity) <= FASTEST_JOINT
+    if is_finite and is_plausible and missing in (0, n):
+        return missing
+    line[FOUND] = IMPLAUSIBLE if is_finite and not is_plausible else NOT_FINITE
+    return -1
+
+
+@compiled
+def unwrap(position: float, last: float, is_angle: float) -> float:
+    """A position without a jump by about a full turn, or by exactly several, from the last one, which may be NaN.
+
+    Other jumps, as between poses that were recorded in degrees, stay: the convention check needs them as they are.
+    """
+    step = position - last
+    if is_angle == 0.0 or not abs(step) >= np.pi:
+        return position
+    turns = np.floor(step / (2.0 * np.pi) + 0.5)
+    is_wrapped = abs(step - 2.0 * np.pi * turns) < ONE_TURN / turns**2
+    return float(position - 2.0 * np.pi * turns) if is_wrapped else position
+
+
+@compiled
+def find_expected(
+    line: IntArray, joints: FloatArray, c: int, column: int, velocities: FloatArray, step: float
+) -> float:
+    """The change of a position in a step [s] by the velocities at both ends, or else by the last slope."""
+    if len(velocities) > 0 and line[RAW] == 0:
+        return float(0.5 * step * (joints[VELOCITY, c] + velocities[column]))
+    if line[RAW] == 2:
+        return float(step * (joints[LATEST, c] - joints[BEFORE, c]) / (1e-9 * (line[RAW_LATEST] - line[RAW_BEFORE])))
+    return 0.0
+
+
+@compiled
+def is_outlier(
+    line: IntArray, joints: FloatArray, taken: IntArray, positions: FloatArray, velocities: FloatArray, step: float
+) -> bool:
+    """Whether a sample, a step [s] after the last one, does not follow from it.
+
+    Args:
+        line: integers of the time line.
+        joints: (24, n) see POSITION.
+        taken: (n,) the columns of the message.
+        positions: (C,) of the message.
+        velocities: (C,), or (0,) where they are not used.
+        step: see above.
+    """
+    is_measured = len(velocities) > 0 and line[RAW] == 0
+    for c in range(len(taken)):
+        if is_measured:
+            allowed = STANDS_OUT * joints[JERKS, c] + SUDDEN * step + STEADY
+            if abs(velocities[taken[c]] - joints[VELOCITY, c]) > allowed:
+                return True
+        last = joints[POSITION, c]
+        change = unwrap(positions[taken[c]], last, joints[IS_ANGLE, c]) - last
+        expected = find_expected(line, joints, c, taken[c], velocities, step)
+        allowed = STANDS_OUT * joints[SCATTER, c] + SUDDEN * step**2 + PLAY
+        if not is_measured and line[RAW] < 2:
+            allowed += LEAP * step
+        if abs(change - expected) > allowed + UNEVEN_STAMPS * min(abs(change), abs(expected)):
+            return True
+    return False
+
+
+@compiled
+def leave_out(
+    line: IntArray, joints: FloatArray, taken: IntArray, positions: FloatArray, velocities: FloatArray, step: float
+) -> bool:
+    """Whether a sample, a step [s] after the last one (inf: none), is to be left out as an outlier, see `is_outlier`.
+
+    Of two samples after a gap that contradict each other, the first one is forgotten. Where joints have been set to
+    other positions, all samples before are: nothing is known of the motion in between.
+    """
+    was_fresh, line[FRESH] = line[FRESH], not step < np.inf or np.isnan(joints[POSITION, 0])
+    if line[FRESH] or not is_outlier(line, joints, taken, positions, velocities, step):
+        line[ASIDE] = 0
+        return False
+    if line[ASIDE] < CONFIRMED:
+        line[ASIDE] += 1
+        if not was_fresh:
+            return True
+        if line[RAW] == 0 and line[STOP] > line[START]:
+            line[STOP] -= 1
+        begin_anew(line, joints)
+        return False
+    for c in range(len(taken)):
+        change = abs(unwrap(positions[taken[c]], joints[POSITION, c], joints[IS_ANGLE, c]) - joints[POSITION, c])
+        if change > max(LEAP_SIZE, LEAP * step):
+            line[START] = line[STOP]
+            begin_anew(line, joints)
+            break
+    return False
+
+
+@compiled
+def begin_anew(line: IntArray, joints: FloatArray) -> None:
+    """Take this sample as one with none before it."""
+    line[RAW], line[FRESH] = 0, 1
+    for c in range(joints.shape[1]):
+        joints[POSITION, c] = np.nan
+
+
+@compiled
+def note_sample(
+    line: IntArray, joints: FloatArray, taken: IntArray, positions: FloatArray, velocities: FloatArray, step: float
+) -> None:
+    """Note a sample that is taken, a step [s] after the last one unless it is FRESH; see `is_outlier` for arguments.
+
+    Velocities are compared with the positions whether or not they are used.
+    """
+    is_measured = len(velocities) > 0
+    for c in range(len(taken)):
+        last = joints[POSITION, c]
+        joints[POSITION, c] = unwrap(positions[taken[c]], last, joints[IS_ANGLE, c])
+        if line[FRESH]:
+            continue
+        change = joints[POSITION, c] - last
+        miss = abs(change - find_expected(line, joints, c, taken[c], velocities, step))
+        joints[SCATTER, c] += (miss - joints[SCATTER, c]) / (SCATTER_MEMORY if line[ASIDE] == 0 else 1.0)
+        if is_measured:
+            jerk = abs(velocities[taken[c]] - joints[VELOCITY, c])
+            joints[JERKS, c] += (jerk - joints[JERKS, c]) / (SCATTER_MEMORY if line[ASIDE] == 0 else 1.0)
+            joints[INTEGRAL, c] += 0.5 * step * (velocities[taken[c]] + joints[VELOCITY, c])
+            joints[TRAVEL, c] += change
