@@ -133,27 +133,12 @@ class _Wander(NamedTuple):
     places: IntArray
     courses: FloatArray
 
-    def list_coefficients(self, parameters: FloatArray) -> FloatArray:
-        """Coefficients (B, n, S) of the columns in blocks, of S sets of all unknowns and nuisances (N, S)."""
+    def list_coefficients(self, values: FloatArray, gain: float) -> FloatArray:
+        """Coefficients (B, n + 1) of the columns and of y in the residuals of blocks."""
         used = self.channel.used[: len(self.channel.used) - self.places.size]
-        coefficients = np.repeat(parameters[None, used], len(self.courses), axis=0)
-        coefficients[:, self.friction] += np.einsum("bm,mfs->bfs", self.courses, parameters[self.places])
+        coefficients = np.tile(np.append((1.0 + gain) * values[used], -1.0), (len(self.courses), 1))
+        coefficients[:, self.friction] += (1.0 + gain) * self.courses @ values[self.places]
         return coefficients
-
-    def find_variance(self, score: ChannelScores, values: FloatArray, root: FloatArray, gain: int) -> float:
-        """Variance v * inflation of the residuals of values (N,).
-
-        Args:
-            score: the channel's blocks.
-            values: see there.
-            root: (M, N) of their covariance in units of the channel's variance.
-            gain: place of the channel's gain.
-        """
-        coefficients = self.list_coefficients(np.column_stack((values, root.T)))
-        modelled = coefficients[:, :, :1]
-        changes = (1.0 + values[gain]) * coefficients[:, :, 1:] + modelled * root[:, gain]
-        residuals = np.insert((1.0 + values[gain]) * modelled[:, :, 0], modelled.shape[1], -1.0, axis=1)
-        return score.find_variance(residuals, changes)
 
 
 def solve_jointly(
@@ -186,8 +171,8 @@ def solve_jointly(
         root[:, free] = solve_triangular(factor, np.eye(len(free))).T
         values = np.asarray(root.T @ (turned[: len(data)].T @ data[:, -1]))
         for k, score in enumerate(scores):
-            found = wanders[k].find_variance(score, values, root / np.sqrt(variances[k]), size + k)
-            variances[k] = found + channels[k].floor
+            coefficients = wanders[k].list_coefficients(values, values[size + k])
+            variances[k] = score.find_variance(coefficients) + channels[k].floor
     covariance, noise = root.T @ root, root.T @ turned[: len(data)].T
     return JointSolution(
         values[:count],
