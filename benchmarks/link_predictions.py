@@ -34,9 +34,9 @@ from inertid_ros.core.settings.settings import LinksSettings, Settings
 
 LARGEST_RATIO = 1.1
 """What predictions may leave, over the better of fitted values and physically consistent links."""
-_ARMS = {"lwr4_": 0.0, "ur10e_": 0.01, "ur10_": 0.0, "panda_": 0.0}
+ARMS = {"lwr4_": 0.0, "ur10e_": 0.01, "ur10_": 0.0, "panda_": 0.0}
 """What names of an arm's recordings begin with, and the delay of its efforts [s]."""
-_LOADED = "Load"
+LOADED = "Load"
 """In the names of recordings of an arm that carries something."""
 
 
@@ -63,8 +63,8 @@ class Fitted(NamedTuple):
 
 def iterate_pairs() -> Iterator[tuple[Part, Part]]:
     """What is fitted and what is predicted: other recordings of the arm, or the other part of its only one."""
-    for start in _ARMS:
-        names = sorted(path.name for path in RECORDINGS.glob(f"{start}*") if _LOADED not in path.name)
+    for start in ARMS:
+        names = sorted(path.name for path in RECORDINGS.glob(f"{start}*") if LOADED not in path.name)
         if len(names) == 1:
             first, second = Part(names[0], 0.0, 0.5), Part(names[0], 0.5, 1.0)
             yield from ((first, second), (second, first), (Part(names[0], 0.0, 0.25), second))
@@ -77,7 +77,7 @@ def iterate_pairs() -> Iterator[tuple[Part, Part]]:
 
 def set_up(part: Part) -> tuple[Robot, LinksSettings, JointBlock]:
     """Robot, settings and joint states of a part."""
-    delay = next(delay for start, delay in _ARMS.items() if part.recording.startswith(start))
+    delay = next(delay for start, delay in ARMS.items() if part.recording.startswith(start))
     robot = Robot.from_urdf((RECORDINGS / part.recording / "robot.urdf").read_text())
     block = read_joints(part.recording)
     limits = [int(share * len(block.stamps)) for share in (part.start, part.end)]

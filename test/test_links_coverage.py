@@ -15,7 +15,7 @@ def test_intervals_hold_the_truth_of_one_recording_with_all_that_is_wrong() -> N
 def test_limits_are_those_of_the_mean_and_of_the_worst_kind() -> None:
     names = ("link.mcx",) * 50 + ("joint.offset",) * 10
     errors = np.zeros(60)
-    assert check(Outcome([Run(names, errors, errors)])) == ["mean coverage 100.0 %"]
+    assert check(Outcome([Run("arm", names, errors, errors)])) == ["mean coverage 100.0 %"]
     errors[57:] = 3.0
-    assert check(Outcome([Run(names, errors, errors)])) == ["offset 70.0 %"]
+    assert check(Outcome([Run("arm", names, errors, errors)])) == ["offset 70.0 %"]
     assert set(CONDITIONS) >= {"ideal", "stribeck", "late", "gain", "heat", "all"}

@@ -94,7 +94,8 @@ _PROBES = 20
 _ZERO = 1e-12
 """Part of the largest entry below which one is zero; rounding leaves 1e-16."""
 NUISANCES = ("tilt_x", "tilt_y", "delay")
-"""Names of the last columns: tilt of the base about two horizontal axes, and delay of the readings."""
+"""Names of the last columns: tilt of the base about two horizontal axes, and delay of the readings; between them are
+those of what only tilted gravity shows, see `tilt`."""
 
 
 class Payload:
@@ -119,7 +120,7 @@ def make_arm_equation(
     base_pose: pin.SE3,
     coulomb_velocity: float,
     payload: Payload | None = None,
-    with_nuisances: bool = False,
+    tilts: int | None = None,
 ) -> Equation:
     """Make the equation of some of the standard parameters.
 
@@ -131,8 +132,9 @@ def make_arm_equation(
         base_pose: of the base sensor in the root frame.
         coulomb_velocity: below this velocity Coulomb friction is proportional to it.
         payload: a load whose ten parameters are unknowns after those chosen.
-        with_nuisances: whether columns for the shape of friction (three for each joint, where Coulomb friction is
-            chosen), for a tilt of the base and for a delay of the readings follow; the last three are left zero here.
+        tilts: unless it is None, columns for the shape of friction (four for each joint, where Coulomb friction is
+            chosen), so many for a tilt of the base, and one for a delay of the readings follow; the last ones are left
+            zero here.
     """
     fixed = [] if payload is None else [(payload.body, payload.pose)]
     tree = pack_tree(arm.model, arm.is_angle, fixed)
@@ -150,11 +152,12 @@ def make_arm_equation(
     names = tuple(unknowns.names[index] for index in chosen)
     names += tuple(f"load.{name}" for name in PARAMETER_NAMES) if payload is not None else ()
     bumps: IntArray = np.empty((0, 4), dtype=np.int64)
-    if with_nuisances and unknowns.coulomb.start < unknowns.coulomb.stop:
+    if tilts is not None and unknowns.coulomb.start < unknowns.coulomb.stop:
         bumps = _list_bumps(joints, len(screws), len(names))
     drives = np.concatenate((drives, bumps))
     names += tuple(f"{arm.joint_names[joint]}.bump{kind - BUMP + 1}" for kind, joint, _, _ in bumps.tolist())
-    names += NUISANCES if with_nuisances else ()
+    if tilts is not None:
+        names += (*NUISANCES[:2], *(f"tilted_{index + 1}" for index in range(tilts - 2)), NUISANCES[-1])
     signals = len(parameters) + len(drives)
     return Equation(
         channels=channel_names(arm, source),

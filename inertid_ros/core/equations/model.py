@@ -110,8 +110,8 @@ class LinkModel:
         efforts = tuple("Nm" if is_angle else "N" for is_angle in self.arm.is_angle)
         return (WRENCH_UNITS + efforts)[-len(self.channels) :] if self.source.has_efforts else WRENCH_UNITS
 
-    def with_nuisances(self, coulomb_velocity: float) -> Equation:
-        """The equation of the base parameters, and after them columns for the shape of friction and for a delay."""
+    def with_nuisances(self, coulomb_velocity: float, tilts: int) -> Equation:
+        """The equation of the base parameters, and after them columns for the shape of friction, tilts and a delay."""
         return make_arm_equation(
             self.arm,
             self.source,
@@ -119,7 +119,7 @@ class LinkModel:
             self.base.columns,
             self.base_pose,
             coulomb_velocity,
-            with_nuisances=True,
+            tilts=tilts,
         )
 
     def with_payload(self, frame: str, coulomb_velocity: float) -> Equation:

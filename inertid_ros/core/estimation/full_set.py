@@ -10,6 +10,7 @@ from scipy.linalg import solve_triangular
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.estimate import LinksEstimate
+from inertid_ros.core.estimation.evidence import find_evidence
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.feasible_links import make_plausible, nearest_feasible_links, solve_by_ridge
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
@@ -21,12 +22,6 @@ _FAR = 4.0
 _REACH = 0.3
 """Standard deviation of a link from the URDF's: its own mass at this distance [m], half the length of usual links. For
 predictions, how many times that is found from the data."""
-_ROUNDS = 60
-"""Steps after which strengths no longer change: they are linear in what is far from settled, and most need ten."""
-_SETTLED = 0.01
-"""Relative change of a strength that is none: predictions change by a hundredth of that."""
-_WEAKEST = 1e-4
-"""Strength that is as good as none; its inverse is as good as any."""
 
 
 class Shrunk(NamedTuple):
@@ -97,32 +92,17 @@ def find_predictor(estimate: LinksEstimate) -> Predictor:
 def shrink(model: LinkModel, values: FloatArray, covariance: FloatArray) -> Shrunk:
     """Shrink base parameters (U,) with a covariance (U, U) to the URDF, as far as the data ask for it.
 
-    Standard parameters x are expected at those of the URDF, friction, rotors and offsets at zero, with standard
+    Standard parameters are expected at those of the URDF, friction, rotors and offsets at zero, with standard
     deviations w_g s: s the size of a link's own parameters, or 1, and w_g one strength for all links and one for each
-    kind of the others. These maximise the evidence (MacKay 1992): with m_i and v_i mean and variance of x given the
-    data, in units of w_g s_i and from what is expected,
-
-        w_g² <- w_g² Σ m_i² / Σ (1 - v_i)
-
-    over the parameters of a kind, where the sum below the line is how many of them the data determine.
+    kind of the others, see `find_evidence`.
     """
     expected, sizes, kinds = _list_expected(model)
     root = _invert_root(covariance)
     rows = root @ model.base.combination
-    information, pull = rows.T @ rows, rows.T @ (root @ (values - model.base.combination @ expected))
-    strengths = np.ones(int(kinds.max(initial=0)) + 1)
-    for _ in range(_ROUNDS):
-        widths = strengths[kinds] * sizes
-        inner = np.linalg.inv(np.eye(len(sizes)) + widths[:, None] * information * widths)
-        mean = inner @ (widths * pull)
-        determined = np.bincount(kinds, 1.0 - np.diag(inner))
-        found = strengths * np.sqrt(np.bincount(kinds, mean**2) / np.maximum(determined, np.finfo(float).tiny))
-        found = np.clip(found, _WEAKEST, 1.0 / _WEAKEST)
-        if (np.abs(np.log(found / strengths)) < _SETTLED).all():
-            break
-        strengths = found
-    gain = (widths[:, None] * inner * widths) @ rows.T @ root
-    return Shrunk(expected + widths * mean, gain, widths)
+    pull = rows.T @ (root @ (values - model.base.combination @ expected))
+    found = find_evidence(rows.T @ rows, pull, sizes, kinds, np.ones(int(kinds.max(initial=0)) + 1))
+    gain = (found.widths[:, None] * found.covariance * found.widths) @ rows.T @ root
+    return Shrunk(expected + found.widths * found.mean, gain, found.widths)
 
 
 def _list_expected(model: LinkModel) -> tuple[FloatArray, FloatArray, IntArray]:

@@ -39,6 +39,8 @@ _ITERATIONS = 3
 """Solutions after which the weights of the last no longer change the next by more than a part in a thousand."""
 _COLUMN_ERROR = 3e-3
 """Part of its length to which a column is taken to be known: lengths of a URDF and noise of velocities together."""
+_WORTH_ALL = 0.99
+"""Share from which rows are worth as much as before."""
 _PRODUCTS_BLOCK = 100.0
 """Rows (2 s of motion) in a block whose scores show the misfit: several times as long as the filters remember."""
 
@@ -202,6 +204,20 @@ class ReweightedEstimator:
         self.noise = solution.variances
         self._inverse = solution.inverse
         return solution
+
+    def discount(self, variances: FloatArray) -> None:
+        """Let the rows so far count less in channels (K,) that turn out to be wrong by as much, all in the same way.
+
+        n rows of noise v that share an error of variance e tell 1 / (v / n + e) instead of n / v of what is like it.
+        """
+        counts = self._sums[:, 0]
+        shares = 1.0 / (1.0 + counts * variances / (self.noise * self._correlations()))
+        if shares.min(initial=1.0) > _WORTH_ALL:
+            return
+        spread = np.repeat(shares, np.diff(self._offsets[:, 0]))
+        self._matrices *= np.sqrt(spread)
+        self._products, self._past = self._products * spread, self._past.scale(spread)
+        self._sums[:, :3] *= shares[:, None]
 
     def freeze(self, values: FloatArray, uncertainty: Uncertainty | None) -> None:
         """Take values (U,) from elsewhere, and how uncertain they are; without that nothing is taken to be known."""

@@ -11,6 +11,10 @@ predicted, A_k x: with what was measured in its place, noise would choose the ga
 bilinear; since each channel keeps the root of its whole information, [A_k, B_k, T_k, dy_k, y_k], a Gauss-Newton step
 takes all rows into account as if they had been kept.
 
+How large bumps and wandering are is asked of the data (see `evidence`): where friction is as modelled, columns for how
+it is not must cost nothing. Gains, tilts and delay are as large as is set: what the data say of them (differences of
+gains) says little of what they cannot say (one that is common to all).
+
 How much weight a channel has is found from the scores of blocks, see `misfit`.
 
 Friction also wanders, for drives get warm: viscous and Coulomb friction are means over the recording, from which they
@@ -28,6 +32,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
 
+from inertid_ros.core.estimation.evidence import find_evidence
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.misfit import FEWEST_BLOCKS, Blocks, ChannelScores
 from inertid_ros.core.records import FloatArray, IntArray
@@ -38,9 +43,9 @@ step gains two digits."""
 _COURSES = 3
 """Principal components of a random walk that are nuisances: they have 83 % of its variance, and what warms up has still
 less in the others."""
-_TILT_COLUMN = 0.2
-"""Part to which the columns of tilts are known: their links are the URDF's, and at first nothing corrects these. Such
-an error changes as slowly as the arm's pose, and is taken for an offset."""
+_KNEE, _STRIBECK, _WANDERS = range(3)
+"""Kinds of nuisances of which the data say how large they are: the first bump of friction, which is where it changes
+its sign, the other ones, and how friction wanders."""
 _DEPENDENT = 1e-9
 """Part of a column that must be left by those before it: rounding of products takes the rest over."""
 
@@ -50,24 +55,27 @@ class Nuisances:
     """What may be systematically wrong, as prior standard deviations; 0 for what is exact.
 
     Attributes:
-        columns: how many columns the rows have for nuisances, after those of the U unknowns.
-        tilt: of the base about two horizontal axes [rad], in the last columns but one.
-        delay: of the readings [s], in the last column.
+        columns: how many columns the rows have for nuisances, after those of the U unknowns: bumps of friction, then
+        tilts: (C,) those of the tilt of the base [rad], and
+        delay: that of the readings [s], in the last column.
         gain: of each channel.
         friction: bumps of friction, as a part of the friction of the channel.
         wander: how far friction is from its mean, root mean square over the recording, as a part of it.
         frictions: for each channel the unknowns of its friction, ascending.
-        offsets: for each channel the unknown of its offset; -1 if there is none.
     """
 
     columns: int = 0
-    tilt: float = 0.0
+    tilts: tuple[float, ...] = (0.0, 0.0)
     delay: float = 0.0
     gain: float = 0.0
     friction: float = 0.0
     wander: float = 0.0
     frictions: tuple[IntArray, ...] = ()
-    offsets: tuple[int, ...] = ()
+
+    @property
+    def bumps(self) -> int:
+        """How many columns are those of bumps of friction."""
+        return max(self.columns - len(self.tilts) - 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,44 +156,32 @@ def solve_jointly(
     size = count + nuisances.columns + sum(wander.places.size for wander in wanders)
     values = np.concatenate((start, np.zeros(size - count + len(channels))))
     variances = np.array([channel.variance for channel in channels])
+    strengths: FloatArray = np.ones(_WANDERS + 1)
     for _ in range(_ROUNDS):
-        deviations = _list_deviations(wanders, nuisances, values[:count])
-        free = np.concatenate((np.arange(count), count + np.flatnonzero(deviations)))
+        sizes, kinds = _list_sizes(wanders, nuisances, values[:count])
+        known = np.flatnonzero(sizes)
+        free = np.concatenate((np.arange(count), count + known))
         lines = [_expand(channel, values, size + k) for k, channel in enumerate(channels)]
         rows = _stack(channels, lines, prior, values, variances)
-        measured = rows[:, np.append(free, -1)]
-        whole = np.concatenate((measured, _weigh(deviations, count)))
-        factor = np.asarray(np.linalg.qr(whole, mode="r"))[:-1]
+        data = SquareRootInformation.from_rows(rows[:, [*free, -1]]).matrix
+        strengths, deviations = _weigh(data[count:, count:], sizes[known], kinds[known], strengths)
+        believed = np.concatenate((np.zeros((len(known), count)), np.diag(1.0 / deviations)), axis=1)
         root = np.zeros((len(free), len(values)))
-        root[:, free] = solve_triangular(factor[:, :-1], np.eye(len(free))).T
-        values = root.T @ factor[:, -1]
+        turned, factor = np.linalg.qr(np.concatenate((data[:, :-1], believed)))
+        root[:, free] = solve_triangular(factor, np.eye(len(free))).T
+        values = np.asarray(root.T @ (turned[: len(data)].T @ data[:, -1]))
         for k, score in enumerate(scores):
             coefficients = wanders[k].list_coefficients(values, values[size + k])
             variances[k] = score.find_variance(coefficients) + channels[k].floor
-    covariance = root.T @ root
-    noise = covariance[:count, free] @ measured[:, :-1].T
-    spread = np.sqrt(np.diag(covariance)[count:])
-    _widen_offsets(covariance, channels, nuisances, np.hypot(values[count:], spread))
+    covariance, noise = root.T @ root, root.T @ turned[: len(data)].T
     return JointSolution(
         values[:count],
         covariance[:count, :count],
-        noise @ noise.T,
+        noise[:count] @ noise[:count].T,
         values[count:],
-        spread,
+        np.sqrt(np.diag(covariance)[count:]),
         variances,
     )
-
-
-def _widen_offsets(
-    covariance: FloatArray, channels: Sequence[Channel], nuisances: Nuisances, sizes: FloatArray
-) -> None:
-    """Add to a covariance what errors in the columns of tilts, whose sizes are among those (V + K,), do to offsets."""
-    for channel, offset in zip(channels, nuisances.offsets, strict=False):
-        if offset >= 0 and channel.rows:
-            tilts = len(covariance) - len(sizes) + nuisances.columns - 3 + np.arange(2)
-            lengths = np.linalg.norm(channel.matrix[:, np.searchsorted(channel.used, tilts)], axis=0)
-            error = _TILT_COLUMN * lengths * sizes[nuisances.columns - 3 : nuisances.columns - 1]
-            covariance[offset, offset] += float(error @ error) / channel.rows
 
 
 def _stack(
@@ -207,12 +203,20 @@ def _stack(
     return np.concatenate(stacked)
 
 
-def _weigh(deviations: FloatArray, count: int) -> FloatArray:
-    """Whitened rows of the priors of those nuisances that have one, after columns of so many unknowns."""
-    known = deviations[deviations > 0.0]
-    rows = np.zeros((len(known), count + len(known) + 1))
-    rows[:, count:-1] = np.diag(1.0 / known)
-    return rows
+def _weigh(
+    data: FloatArray, sizes: FloatArray, kinds: IntArray, strengths: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Strengths of the priors of each kind, from those before, and prior standard deviations (N,) of nuisances.
+
+    Args:
+        data: (M, N + 1) whitened rows that say something of them whatever the unknowns are.
+        sizes: (N,) prior standard deviations as set, and
+        kinds: (N,) which of them the data may change.
+        strengths: of the priors before.
+    """
+    lines, left = data[:, :-1], data[:, -1]
+    found = find_evidence(lines.T @ lines, lines.T @ left, sizes, kinds, strengths)
+    return found.strengths, found.widths
 
 
 def _list_scores(channels: Sequence[Channel], blocks: Blocks, unknowns: int) -> list[ChannelScores]:
@@ -229,21 +233,24 @@ def _list_scores(channels: Sequence[Channel], blocks: Blocks, unknowns: int) -> 
     return scores
 
 
-def _list_deviations(wanders: Sequence[_Wander], nuisances: Nuisances, values: FloatArray) -> FloatArray:
-    """Prior standard deviations (V + K,); those of friction follow from how much of it there is."""
-    count, columns = len(values), nuisances.columns
-    deviations = np.zeros(columns + sum(wander.places.size for wander in wanders) + len(wanders))
-    deviations[len(deviations) - len(wanders) :] = nuisances.gain
+def _list_sizes(wanders: Sequence[_Wander], nuisances: Nuisances, values: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Prior standard deviations (V + K,) as set, and their kinds; those of friction follow from how much there is."""
+    count, columns, bumps = len(values), nuisances.columns, nuisances.bumps
+    sizes = np.zeros(columns + sum(wander.places.size for wander in wanders) + len(wanders))
+    kinds = np.full(len(sizes), -1)
+    sizes[len(sizes) - len(wanders) :] = nuisances.gain
     if columns:
-        deviations[columns - 3 : columns] = nuisances.tilt, nuisances.tilt, nuisances.delay
+        sizes[bumps:columns] = *nuisances.tilts, nuisances.delay
     for channel, friction, places, _ in wanders:
-        bumps = channel.used[(channel.used >= count) & (channel.used < count + columns - 3)]
-        own = channel.matrix[:, friction]
-        size = float(np.linalg.norm(own @ values[channel.used[friction]]))
-        deviations[bumps - count] = nuisances.friction * size / np.sqrt(max(channel.rows, 1.0))
-        lengths = np.linalg.norm(own, axis=0)
-        deviations[places - count] = nuisances.wander * size / np.where(lengths > 0.0, lengths, np.inf)
-    return deviations
+        own = channel.used[(channel.used >= count) & (channel.used < count + bumps)] - count
+        lines = channel.matrix[:, friction]
+        size = float(np.linalg.norm(lines @ values[channel.used[friction]]))
+        sizes[own] = nuisances.friction * size / np.sqrt(max(channel.rows, 1.0))
+        kinds[own[:1]], kinds[own[1:]] = _KNEE, _STRIBECK
+        lengths = np.linalg.norm(lines, axis=0)
+        sizes[places - count] = nuisances.wander * size / np.where(lengths > 0.0, lengths, np.inf)
+        kinds[places - count] = _WANDERS
+    return sizes, kinds
 
 
 def _expand(channel: Channel, values: FloatArray, gain: int) -> tuple[IntArray, FloatArray]:

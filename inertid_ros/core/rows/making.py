@@ -258,7 +258,7 @@ def fill_nuisances(m: FloatArray, of: IntArray, first: int, tilted: FloatArray) 
         m: floats, see `make_memory`.
         of: their integers.
         first: the first channel that may be late.
-        tilted: (n, 2) columns of the tilt in the efforts, which are the last channels; (0, 2) if the base is level.
+        tilted: (n, C) columns of the tilt in the efforts, which are the last channels; (0, C) if the base is level.
     """
     row, width, channels = of[ROW], of[UNKNOWNS] + 1, of[CHANNELS]
     filtered, cutoff = of[FILTERED_READINGS], m[of[CUTOFFS] + 1]
@@ -268,5 +268,6 @@ def fill_nuisances(m: FloatArray, of: IntArray, first: int, tilted: FloatArray) 
         change = m[filtered + 3 * channel + 2] - m[filtered + 3 * channel + 1]
         m[row + width * (channel + 1) - 2] = cutoff * change
     for joint in range(len(tilted)):
-        place = row + width * (channels - len(tilted) + joint + 1) - 4
-        m[place], m[place + 1] = tilted[joint, 0], tilted[joint, 1]
+        place = row + width * (channels - len(tilted) + joint + 1) - 2 - tilted.shape[1]
+        for column in range(tilted.shape[1]):
+            m[place + column] = tilted[joint, column]

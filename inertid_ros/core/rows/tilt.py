@@ -7,6 +7,10 @@ URDF's phi_0 and P the covariance of x,
 
     phi = phi_0 + W C^T (C W C^T + P)^-1 (x - C phi_0)
 
+What no base parameter tells stays unknown: the products of a tilt and of what links may be off by in those directions
+of W - W C^T (C W C^T)^-1 C W that a tilted gravity shows have columns of their own. A vertical first axis has two,
+which go with the sine and the cosine of its joint.
+
 Torques of gravity change as slowly as positions do, so they are filtered at the rate of the rows.
 """
 
@@ -17,6 +21,7 @@ import math
 import numpy as np
 
 from inertid_ros.core.compiled import brief, compiled
+from inertid_ros.core.equations.base_parameters import draw_states
 from inertid_ros.core.equations.model import LinkModel, find_own_sizes
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.tree import BODY, POSE, PRISMATIC, pack_tree, place_body
@@ -28,6 +33,10 @@ _OFF = 0.5
 """Standard deviation of a link's parameters from the URDF's, as a part of what a link of its mass and size has."""
 _STRAIGHT = 0.9
 """Cosine beyond which an axis is too near to gravity to make horizontal ones with."""
+_POSES = 12
+"""Random poses over which torques of gravity are compared: any three joints take up to a few."""
+_HIDDEN = 1e-5
+"""Part of the torques that links may be off by from which a direction counts as shown; rounding leaves 1e-8."""
 
 
 @compiled
@@ -104,11 +113,11 @@ def add_wrench(x: FloatArray, pose: int, wrench: int, total: int) -> None:
 
 @compiled
 def filter_torques(now: FloatArray, state: FloatArray, first: float, second: float) -> None:
-    """Torques (n, 2) through two low-passes with Tustin's coefficients; state (3, n, 2) is u, F u and G F u."""
+    """Torques (n, C) through two low-passes with Tustin's coefficients; state (3, n, C) is u, F u and G F u."""
     # After so long a pause (the arm stood, or learning was paused) the filters have settled.
     is_settled = first > 0.5 or second > 0.5
     for joint in range(len(now)):
-        for axis in range(AXES):
+        for axis in range(now.shape[1]):
             u = now[joint, axis]
             if is_settled:
                 state[:, joint, axis] = u
@@ -120,16 +129,28 @@ def filter_torques(now: FloatArray, state: FloatArray, first: float, second: flo
 
 @brief
 def take_tilt(
-    x: FloatArray, phi: FloatArray, positions: FloatArray, state: FloatArray, cutoffs: FloatArray, step: float
+    x: FloatArray, bodies: FloatArray, positions: FloatArray, state: FloatArray, cutoffs: FloatArray, step: float
 ) -> None:
-    """Torques at joint positions (n,), see `compute_gravity_torques`, through both filters; cutoffs (2,), step [s]."""
-    now = np.empty((len(positions), AXES))
-    compute_gravity_torques(x, phi, positions, now)
+    """Torques at joint positions (n,) through both filters; cutoffs (2,), step [s].
+
+    Of the first parameters of bodies (1 + E, 10 n) against both gravities, of the others against the first one.
+    """
+    now = np.empty((len(positions), AXES + len(bodies) - 1))
+    both = np.empty((len(positions), AXES))
+    for index in range(len(bodies) - 1, -1, -1):
+        compute_gravity_torques(x, bodies[index], positions, both)
+        now[:, AXES + index - 1] = both[:, 0]
+    now[:, :AXES] = both
     filter_torques(now, state, find_gain(cutoffs[0], step), find_gain(cutoffs[1], step))
 
 
 class GravityTilt:
-    """Columns of the tilt about two horizontal axes, after the filters of the rows."""
+    """Columns of the tilt about two horizontal axes, after the filters of the rows, and of what it alone shows.
+
+    Attributes:
+        deviations: (C,) prior standard deviations of the columns' coefficients, over that of the tilt.
+        shows: (n, C) whether a joint has a column.
+    """
 
     def __init__(self, model: LinkModel, first_cutoff: float, second_cutoff: float) -> None:
         """Set up for an arm, and the cutoffs of the rows' two low-passes [rad/s]."""
@@ -147,28 +168,68 @@ class GravityTilt:
         self._lifted = combination @ self._lift
         self._expected = combination @ model.arm.parameters
         self._urdf = model.arm.parameters
-        self._phi = self._urdf.copy()
-        self._state = np.empty((3, joints, AXES))
+        self._regressors = self._list_regressors(draw_states(model.arm, _POSES).positions)
+        hidden = find_hidden(self._regressors[:, 0], widths, combination)
+        self._bodies = np.vstack((self._urdf, hidden))
+        self.deviations = np.repeat([1.0, np.sqrt(AXES)], [AXES, len(hidden)])
+        torques = np.abs(self._regressors[:, 0] @ np.vstack((widths, widths, hidden)).T).max(axis=0)
+        self.shows = torques > _HIDDEN * torques.max(initial=0.0)
+        self.shows[:, :AXES] = True
+        self._state = np.empty((3, joints, len(self.deviations)))
         self._filtered: FloatArray = self._state[2]
         self.restart()
+
+    def _list_regressors(self, poses: FloatArray) -> FloatArray:
+        """Torques (P, 2, n, 10 n) of each parameter alone in poses (P, n)."""
+        units, joints = np.eye(len(self._urdf)), poses.shape[1]
+        regressors = np.empty((len(poses), AXES, joints, len(units)))
+        torques = np.empty((joints, AXES))
+        for pose, positions in enumerate(poses):
+            for unit in units:
+                compute_gravity_torques(self._floats, unit, positions, torques)
+                regressors[pose, :, :, int(unit.argmax())] = torques.T
+        return regressors
 
     def restart(self) -> None:
         """Restart the filters at zero, as those of the rows are."""
         self._time = -math.inf
         self._state[:] = 0.0
 
-    def set_values(self, values: FloatArray, inverse: FloatArray) -> None:
-        """Take over base parameters (U,) and the root (U, U) of their covariance."""
+    def set_values(self, values: FloatArray, inverse: FloatArray) -> FloatArray:
+        """Take over base parameters (U,) and the root (U, U) of their covariance.
+
+        Returns:
+            (n,) by how much that changes the columns of both tilts: mean squares over random poses, added up.
+        """
         root = inverse[self._chosen]
         innovation = values[self._chosen] - self._expected
-        self._phi = self._urdf + self._lift @ np.linalg.solve(self._lifted + root @ root.T, innovation)
+        before = self._bodies[0].copy()
+        self._bodies[0] = self._urdf + self._lift @ np.linalg.solve(self._lifted + root @ root.T, innovation)
+        changes = self._regressors @ (self._bodies[0] - before)
+        return np.asarray(np.square(changes).sum(axis=1).mean(axis=0))
 
     def take(self, time: float, positions: FloatArray) -> FloatArray:
-        """Columns (n, 2) at joint positions (n,) of a row, in memory that the next row overwrites."""
+        """Columns (n, C) at joint positions (n,) of a row, in memory that the next row overwrites."""
         step = time - self._time if self._time > -math.inf else 0.0
-        take_tilt(self._floats, self._phi, positions, self._state, self._cutoffs, step)
+        take_tilt(self._floats, self._bodies, positions, self._state, self._cutoffs, step)
         self._time = time
         return self._filtered
+
+
+def find_hidden(regressors: FloatArray, widths: FloatArray, combination: FloatArray) -> FloatArray:
+    """Parameters (E, F) that base parameters say nothing about and that torques do, each as large as it may be.
+
+    Args:
+        regressors: (P, n, F) of torques in random poses.
+        widths: (F,) standard deviations of the parameters.
+        combination: (B, F) of them that are base parameters.
+    """
+    known = np.linalg.qr((combination * widths).T)[0]
+    unknown = np.eye(len(widths)) - known @ known.T
+    torques = regressors.reshape(-1, len(widths)) * widths
+    _, sizes, directions = np.linalg.svd(torques @ unknown, full_matrices=False)
+    shown = sizes > _HIDDEN * max(float(np.linalg.norm(torques)), np.finfo(float).tiny)
+    return np.asarray(directions[shown] * widths)
 
 
 def find_horizontal_axes(gravity: FloatArray) -> FloatArray:

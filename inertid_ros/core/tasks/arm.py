@@ -16,7 +16,6 @@ import numpy as np
 from inertid_ros.core.checks.effort_convention import EffortCheck
 from inertid_ros.core.checks.energy_balance import EnergyCrossCheck
 from inertid_ros.core.diagnosis import Finding, Health
-from inertid_ros.core.equations.arm import NUISANCES
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.load import LOAD, PRIOR_LOAD
 from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
@@ -37,12 +36,12 @@ from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertai
 from inertid_ros.core.estimation.systematic_links import Nuisances
 from inertid_ros.core.input.inputs import ArmInput
 from inertid_ros.core.input.segments import Segment
-from inertid_ros.core.records import Event, EventKind, FloatArray, Output, RowOutput
+from inertid_ros.core.records import Event, EventKind, FloatArray, IntArray, Output, RowOutput
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.advance import INTERVAL
 from inertid_ros.core.rows.energy import EnergyRowSource, RowFit
 from inertid_ros.core.rows.rows import Filters, Rows
-from inertid_ros.core.rows.tilt import GravityTilt
+from inertid_ros.core.rows.tilt import AXES, GravityTilt
 from inertid_ros.core.settings.choices import Method, Source
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.core.static.rest_poses import StaticWrench
@@ -76,7 +75,7 @@ _TRIAL = 100
 _CONTRADICTED = 9.0
 """Times what it lets expect, in squares, that an arm may leave of them: three standard deviations."""
 _NOTHING = Decision(False)
-_LEVEL: FloatArray = np.empty((0, 2))
+_LEVEL: FloatArray = np.empty((0, AXES))
 """Columns of the tilt of a base that is level."""
 
 
@@ -97,6 +96,7 @@ class ArmTask:
         prior: SquareRootInformation,
         health: Health,
         static: StaticWrench | None = None,
+        tilt: GravityTilt | None = None,
     ) -> None:
         """Put inputs, rows, estimator and checks together."""
         links = settings.links
@@ -120,9 +120,8 @@ class ArmTask:
         self._nuisances = len(equation.unknowns) - len(prior.factor)
         nuisances = None
         if self._nuisances:
-            last = len(equation.unknowns) - np.arange(len(NUISANCES), 0, -1)
-            used = tuple(np.append(one, last) for one in used)
-            nuisances = _list_nuisances(links, model, equation)
+            nuisances = _list_nuisances(links, model, equation, tilt)
+            used = _list_used(equation, nuisances, tilt)
         self.estimator = ReweightedEstimator(used, prior, floors, correlation, nuisances)
         self._predict_with(self.estimator.values)
         has_efforts = model.source.has_efforts
@@ -134,7 +133,7 @@ class ArmTask:
         self._first_effort = len(model.channels) - joints
         self._solved_rows = 0
         self._settled_at = -np.inf
-        self._tilt = _make_tilt(links, model) if self._nuisances else None
+        self._tilt, self._tilt_variance = tilt, links.tilt_uncertainty**2
         self._recorded: list[tuple[int, FloatArray]] = []
         self._deviation: FloatArray | None = None
         empty = np.empty((0, len(model.channels)))
@@ -180,9 +179,12 @@ class ArmTask:
         return decision
 
     def _solve(self, time: float) -> None:
-        solution, self._solved_rows = self.estimator.update(), self.estimator.rows
+        solution = self.estimator.update()
         if self._tilt is not None:
-            self._tilt.set_values(solution.values, solution.inverse)
+            wrong = np.zeros(len(self.model.channels))
+            wrong[self._first_effort :] = self._tilt.set_values(solution.values, solution.inverse)
+            self.estimator.discount(self._tilt_variance * wrong)
+        self._solved_rows = self.estimator.rows
         if self._energy is not None:
             self._energy.judge(time, solution)
         self._predict_with(self.estimator.values)
@@ -341,9 +343,12 @@ def make_links_task(
     """Identify the base parameters of an arm."""
     prior = SquareRootInformation(model.prior_deviations)
     prior.set_mean(model.prior)
-    energy = settings.links.method == Method.ENERGY
-    equation = model.equation if energy else model.with_nuisances(settings.links.coulomb_velocity)
-    return ArmTask(robot, settings, model, equation, prior, health, static)
+    if settings.links.method == Method.ENERGY:
+        return ArmTask(robot, settings, model, model.equation, prior, health, static)
+    tilt = _make_tilt(settings.links, model)
+    tilts = AXES if tilt is None else len(tilt.deviations)
+    equation = model.with_nuisances(settings.links.coulomb_velocity, tilts)
+    return ArmTask(robot, settings, model, equation, prior, health, static, tilt)
 
 
 class PayloadTask(ArmTask):
@@ -463,21 +468,32 @@ def _make_tilt(links: LinksSettings, model: LinkModel) -> GravityTilt | None:
     return GravityTilt(model, links.differentiation_cutoff, links.differentiation_cutoff)
 
 
-def _list_nuisances(links: LinksSettings, model: LinkModel, equation: Equation) -> Nuisances:
+def _list_nuisances(links: LinksSettings, model: LinkModel, equation: Equation, tilt: GravityTilt | None) -> Nuisances:
     """What may be systematically wrong with the readings of an arm."""
     places = {name: index for index, name in enumerate(equation.unknowns)}
     names = [(f"{channel}.viscous", f"{channel}.coulomb") for channel in model.channels]
     frictions = [np.array([places[name] for name in own if name in places], dtype=np.int64) for own in names]
+    tilts = np.zeros(AXES) if tilt is None else links.tilt_uncertainty * tilt.deviations
     return Nuisances(
         len(equation.unknowns) - len(model.prior),
-        links.tilt_uncertainty,
+        tuple(tilts),
         links.delay_uncertainty,
         links.gain_uncertainty,
         links.friction_uncertainty,
         _WANDER * links.friction_uncertainty,
         tuple(frictions),
-        tuple(places.get(f"{channel}.offset", -1) for channel in model.channels),
     )
+
+
+def _list_used(equation: Equation, nuisances: Nuisances, tilt: GravityTilt | None) -> tuple[IntArray, ...]:
+    """For each channel the unknowns that can be in it, then the nuisances."""
+    channels, shared = len(equation.channels), len(nuisances.tilts) + 1
+    shows = np.ones((channels, shared), dtype=bool)
+    if tilt is not None:
+        shows[channels - len(tilt.shows) :, :-1] = tilt.shows
+        shows[: channels - len(tilt.shows), AXES:-1] = False
+    last = len(equation.unknowns) - shared + np.arange(shared)
+    return tuple(np.append(own, last[shown]) for own, shown in zip(equation.used, shows, strict=True))
 
 
 def _list_floors(links: LinksSettings, model: LinkModel) -> FloatArray:

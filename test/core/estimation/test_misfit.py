@@ -100,3 +100,16 @@ def test_blocks_that_are_all_alike_still_show_the_noise() -> None:
     regressor = np.tile(random.normal(size=(ROWS, 3)), (10, 1))
     found = [_measure(regressor, 0.3 * random.normal(size=len(regressor))) for _ in range(200)]
     assert np.mean(found) == pytest.approx(0.09, rel=0.1)
+
+
+def test_scaled_blocks_are_those_of_scaled_rows() -> None:
+    blocks, random = Blocks(), np.random.default_rng(5)
+    products = random.normal(size=(3, 4))
+    for one in products:
+        blocks.end(one)
+    factors = random.uniform(size=4)
+    scaled = blocks.scale(factors)
+    np.testing.assert_array_equal(scaled.kept, factors * products)
+    np.testing.assert_array_equal(scaled.parts, factors * products)
+    np.testing.assert_array_equal(blocks.kept, products)
+    assert scaled.ended == 3
