@@ -94,16 +94,27 @@ def is_compiled() -> bool:
     return bool(config.DISABLE_JIT) or (_CACHE is not None and any(_CACHE.rglob("*.nbc")))
 
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-"""Of numba: kernels release the GIL, and a division by zero gives infinity, which needs no check before each one."""
-
-
 def compiled(function: Function) -> Function:
-    """Compile a function at its first call, and keep the result where that is possible."""
+    """Compile a function at its first call, and keep the result where that is possible. It releases the GIL."""
+    return _compile(function, nogil=True)
+
+
+def brief(function: Function) -> Function:
+    """Compile a function that takes microseconds, and holds the GIL.
+
+    What is done for every message must not let go of it between two kernels: a worker thread that waits for it would
+    take it, and hand it back only after the interpreter's switch interval.
+    """
+    return _compile(function, nogil=False)
+
+
+def _compile(function: Function, nogil: bool) -> Function:
+    """Compile; a division by zero gives infinity, which needs no check before each one."""
+    options: dict[str, Any] = {"nogil": nogil, "error_model": "numpy"}
     try:
-        kernel: Any = njit(cache=_CACHE is not None, **_OPTIONS)(function)
+        kernel: Any = njit(cache=_CACHE is not None, **options)(function)
     except RuntimeError:  # numba finds no place for this file's code in the cache after all
-        kernel = njit(**_OPTIONS)(function)
+        kernel = njit(**options)(function)
     return cast(Function, kernel)
 
 

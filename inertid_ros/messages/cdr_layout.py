@@ -16,7 +16,7 @@ from mmap import mmap
 import numpy as np
 from numpy.typing import NDArray
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.records import FloatArray, IntArray
 
 ENCAPSULATION_SIZE = 4
@@ -48,7 +48,7 @@ def swap_bytes(word: np.uint64) -> np.uint64:
     return swapped
 
 
-@compiled
+@brief
 def read_messages(
     data: ByteArray, starts: IntArray, fixed: WordArray, places: IntArray, stamps: IntArray, numbers: WordArray
 ) -> bool:

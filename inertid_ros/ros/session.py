@@ -27,9 +27,9 @@ from inertid_ros.ros.task import Task
 Judged = LoadEstimate | LinksEstimate | Exception
 """An estimate, or why judging it failed."""
 
-SHARE = 0.08
-"""Part of a processor that estimates may take where they need not come at a fixed rate: a third of what messages at
-1 kHz cost in rclpy anyway. Those of a 7-joint arm take 80 ms with their feasible completion: they come every second."""
+SHARE = 0.04
+"""Part of a processor that estimates may take where they need not come at a fixed rate: a fifth of what messages at
+1 kHz cost in rclpy anyway. Those of a 7-joint arm take 50 ms with their feasible completion: they come every 1.3 s."""
 FRESH = 0.5
 """Seconds for which an estimate is good enough for the diagnostics, half their period."""
 

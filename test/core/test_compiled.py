@@ -8,6 +8,8 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -142,5 +144,34 @@ def test_all_that_kernels_are_made_of_names_their_version() -> None:
     assert needed - {"compiled.py"} == set(module._KERNELS)
 
 
+def test_a_brief_kernel_holds_the_interpreter() -> None:
+    """Another thread that waits for it does not come in between, unless it would be switched to anyway."""
+
+    def add_up(count: int) -> float:
+        total = 0.0
+        for index in range(count):
+            total += 1.0 / (1.0 + index)
+        return total
+
+    def come_in() -> None:
+        time.sleep(0.001)
+        ran.append(True)
+
+    kernel = module.brief(add_up)
+    kernel(1)
+    ran: list[bool] = []
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(60.0)
+    other = threading.Thread(target=come_in)
+    try:
+        other.start()
+        kernel(30_000_000)
+        came_in_between = bool(ran)
+    finally:
+        sys.setswitchinterval(before)
+    other.join()
+    assert not came_in_between
+
+
 def _is_kernel(function: ast.FunctionDef) -> bool:
-    return any(isinstance(item, ast.Name) and item.id == "compiled" for item in function.decorator_list)
+    return any(isinstance(item, ast.Name) and item.id in {"brief", "compiled"} for item in function.decorator_list)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import brief
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import ArmModel
@@ -37,7 +37,7 @@ _TURN = 2.0 * np.pi
 """Angles [rad] up to which positions cannot be told to be degrees: most joints reach half a turn, some a whole one."""
 
 
-@compiled
+@brief
 def sum_up(positions: FloatArray, gravity: FloatArray, efforts: FloatArray, bad: FloatArray, sums: FloatArray) -> bool:
     """Add 1, gravity, effort, their squares and their product to the sums (6, n) of each joint that is usable.
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from inertid_ros.core.checks.gravity_hypotheses import NO_FRAME, Poses, Runs, find_turn, judge_forces
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.estimation.estimate import Sign
 from inertid_ros.core.records import FloatArray, IntArray
@@ -100,7 +100,7 @@ class ConventionCheck:
         return judge
 
 
-@compiled
+@brief
 def count_row(
     signals: FloatArray,
     readings: FloatArray,

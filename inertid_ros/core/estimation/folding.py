@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.records import FloatArray, IntArray
 
 
@@ -204,7 +204,7 @@ def add_products(products: FloatArray, line: FloatArray) -> None:
                 products[i, j] += factor * line[j]
 
 
-@compiled
+@brief
 def fold_channels(
     matrices: FloatArray,
     offsets: IntArray,
@@ -269,7 +269,7 @@ def fold_channels(
     return is_full
 
 
-@compiled
+@brief
 def find_spread(row: FloatArray, inverse: FloatArray, spread: FloatArray) -> None:
     """Variances (K,) of A x for a row [A, ...] (K, > U), x with an upper triangular root (U, U) of its covariance."""
     unknowns = len(inverse)
@@ -366,7 +366,7 @@ def weigh_row(
     return float(mass)
 
 
-@compiled
+@brief
 def track_row(
     matrix: FloatArray,
     values: FloatArray,

@@ -6,7 +6,7 @@ from copy import copy as copy_shallow
 
 import numpy as np
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.equations.load import FEATURES
 from inertid_ros.core.records import FloatArray
 
@@ -46,7 +46,7 @@ _NOTHING: FloatArray = np.zeros((1, 6, PRODUCTS, PRODUCTS))
 """Products of no row."""
 
 
-@compiled
+@brief
 def add_products(
     products: FloatArray,
     z: FloatArray,
@@ -77,7 +77,7 @@ def add_products(
                     gram[i, j] += scaled * z[j]
 
 
-@compiled
+@brief
 def lay_down_products(signals: FloatArray, before: FloatArray, interval: float, z: FloatArray) -> None:
     """All but the reading of z (P,) from a row's signals (22,) and those of the rows before.
 

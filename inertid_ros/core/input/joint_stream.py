@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.timeline import (
     ACCEPTED,
@@ -95,7 +95,7 @@ REMEMBERED = 21
 """How many numbers of each joint these are."""
 
 
-@compiled
+@brief
 def take_states(
     line: IntArray,
     states: FloatArray,

@@ -13,7 +13,7 @@ from enum import Enum, auto
 
 import numpy as np
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.records import FloatArray, IntArray
 
@@ -129,7 +129,7 @@ def must_stop(line: IntArray, states: FloatArray, stamp: int) -> bool:
     return False
 
 
-@compiled
+@brief
 def take_readings(
     line: IntArray,
     states: FloatArray,

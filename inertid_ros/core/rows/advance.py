@@ -24,7 +24,7 @@ of predictions are not restarted with those of the rows, only after a gap.
 
 from __future__ import annotations
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.equations import signals as equation
 from inertid_ros.core.equations.signals import compute_signals
 from inertid_ros.core.input.joint_stream import extrapolate
@@ -74,7 +74,7 @@ INTERVAL = 20_000_000
 rows are correlated over longer, so more of them would say nothing new (50 Hz lose nothing against every sample)."""
 
 
-@compiled
+@brief
 def carry(
     x: FloatArray,
     at: IntArray,
@@ -338,7 +338,7 @@ def integrate(
         remember_integrals(x, at, m, of, samples[index, 0])
 
 
-@compiled
+@brief
 def weigh_entries(m: FloatArray, of: IntArray, values: FloatArray) -> None:
     """Set the weights of predictions: each entry's factor times its unknown."""
     for entry in range(of[ENTRIES]):
@@ -366,7 +366,7 @@ def predict(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray, samples: F
         samples[index, predicted + channel] = total + (m[place + 1] + m[of[GAINS]] * (m[place + 1] - m[place + 2]))
 
 
-@compiled
+@brief
 def foresee(
     x: FloatArray,
     at: IntArray,

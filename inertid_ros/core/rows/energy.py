@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import FloatArray, IntArray
@@ -46,7 +46,7 @@ _TIME_ROUNDING = 1e-9
 """Time [s] by which a window may be too short: stamps are nanoseconds."""
 
 
-@compiled
+@brief
 def add_work(samples: FloatArray, begin: int, state: FloatArray, window: float, coulomb_velocity: float) -> int:
     """Integrate samples, from one of them on, up to the one that ends a window; returns that, N if there is none.
 
@@ -81,7 +81,7 @@ def add_work(samples: FloatArray, begin: int, state: FloatArray, window: float, 
     return len(samples)
 
 
-@compiled
+@brief
 def begin_window(sample: FloatArray, state: FloatArray) -> None:
     """Begin a window with a sample (1 + 3 n,)."""
     width = len(sample)
@@ -225,14 +225,14 @@ def add_fit(sums: FloatArray, k: int, measured: float, predicted: float, usable:
     sums[3, k] += usable
 
 
-@compiled
+@brief
 def fit_record(record: FloatArray, sums: FloatArray) -> None:
     """Add a row (3, K): what is measured, what is predicted, and whether that is usable."""
     for k in range(sums.shape[1]):
         add_fit(sums, k, record[0, k], record[1, k], record[2, k])
 
 
-@compiled
+@brief
 def fit_row(row: FloatArray, values: FloatArray, first: int, usable: FloatArray, sums: FloatArray) -> None:
     """Add a row [A, y] (K, U + 1): values (U,) from `first` on are biases, which are no part of what is measured."""
     unknowns = len(values)

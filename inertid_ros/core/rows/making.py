@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.equations import signals as equation
 from inertid_ros.core.equations.signals import compute_signals
 from inertid_ros.core.records import FloatArray, IntArray
@@ -208,7 +208,7 @@ def suppress_noise(m: FloatArray, of: IntArray) -> None:
             m[place] = 0.0
 
 
-@compiled
+@brief
 def record_row(m: FloatArray, of: IntArray, values: FloatArray, drives: IntArray, record: FloatArray) -> bool:
     """Record an arm's row before it is used, and leave out of it what noise alone would excite.
 
@@ -248,7 +248,7 @@ def record_row(m: FloatArray, of: IntArray, values: FloatArray, drives: IntArray
     return is_bad
 
 
-@compiled
+@brief
 def fill_nuisances(m: FloatArray, of: IntArray, first: int, tilted: FloatArray) -> None:
     """Fill in the columns of a row, before that of the readings, of a tilt of the base and of a delay.
 

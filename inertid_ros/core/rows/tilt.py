@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.equations.model import LinkModel, find_own_sizes
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.tree import BODY, POSE, PRISMATIC, pack_tree, place_body
@@ -118,7 +118,7 @@ def filter_torques(now: FloatArray, state: FloatArray, first: float, second: flo
             state[1, joint, axis], state[0, joint, axis] = y, u
 
 
-@compiled
+@brief
 def take_tilt(
     x: FloatArray, phi: FloatArray, positions: FloatArray, state: FloatArray, cutoffs: FloatArray, step: float
 ) -> None:
