@@ -7,8 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -75,10 +75,14 @@ def run(line: Line, folder: Path) -> None:
         return
     process = subprocess.Popen(command, cwd=folder, env=environment)
     try:
-        time.sleep(8.0)
-        assert process.poll() is None, f"{line.page}: {line.text}"
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30.0) in (0, 130), f"{line.page}: {line.text}"
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(8.0)
+        for _ in range(4):  # what is still starting on a busy machine may not notice the first
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(30.0)
+                break
+        assert process.returncode in (0, 130), f"{line.page}: {line.text}"
     finally:
         process.kill()
 
