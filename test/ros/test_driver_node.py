@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 import pytest
 import rclpy
 from geometry_msgs.msg import WrenchStamped
@@ -18,17 +17,12 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.task import Future
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import String
 from std_srvs.srv import SetBool
-from trajectory_msgs.msg import JointTrajectory
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot.robot import Robot
-from inertid_ros.motions.motion import MinimumJerk
-from inertid_ros.motions.trajectory import Trajectory, fill_message, sample_motion
 from inertid_ros.ros.driver_node import LONGEST_PAUSE, SimulatedDriver
-from inertid_ros.ros.messages import TRAJECTORY_TYPES as MESSAGES
 from inertid_ros.ros.runtime import make_executor
 from inertid_ros.sim.scenario import ScenarioSettings, build_simulator, read_urdf
 
@@ -257,71 +251,3 @@ def test_parameter_out_of_range_is_refused_with_the_range(
 ) -> None:
     with pytest.raises(SettingError, match=f"'{name}'.*{expected}"):
         make_bench(**{name: value})
-
-
-def drive(make_bench: Callable[..., Bench], **parameters: Any) -> Bench:
-    """A driven direct drive arm, with perfect sensors, in the pose where the trajectories of these tests begin."""
-    return make_bench(
-        robot="ddarm",
-        load="none",
-        motion="driven",
-        pose=[1.0, 2.0, 0.5],
-        tachometer=True,
-        velocity_noise=0.0,
-        encoder_resolution=0.0,
-        effort=True,
-        effort_noise=[0.0],
-        **parameters,
-    )
-
-
-def test_a_driven_arm_follows_a_trajectory_with_its_efforts_fed_forward(make_bench: Callable[..., Bench]) -> None:
-    bench = drive(make_bench)
-    bench.spin_until(lambda: len(bench.joints) > 5)
-    robot = Robot.from_urdf(read_urdf("ddarm"))
-    names = robot.joint_names
-    # Other order of the joints than the arm's, and efforts by pinocchio: what the arm needs, and gravity before.
-    motion = MinimumJerk([[1.0, 2.0, 0.5], [1.3, 1.8, 0.9]], [0.5])
-    plain = sample_motion(motion, names)
-    data = robot.model.createData()
-    robot.model.gravity.linear = np.array([0.0, 0.0, -9.80665])
-    efforts = np.array([pin.rnea(robot.model, data, *state) for state in zip(*plain.path, strict=True)])
-    begin = bench.driver.get_clock().now().nanoseconds + 300_000_000
-    filled = Trajectory(names, plain.times, plain.path, efforts, begin).arrange(names[::-1], "this test")
-    publisher = bench.listener.create_publisher(JointTrajectory, "joint_trajectory", 10)
-    bench.spin_until(lambda: publisher.get_subscription_count() > 0)
-    publisher.publish(fill_message(filled, MESSAGES))
-    bench.spin_until(lambda: stamps_of(bench.joints)[-1] > begin + 600_000_000)
-    times = (np.array(stamps_of(bench.joints)) - begin) * 1e-9
-    positions = np.array([message.position for message in bench.joints])
-    during = times > 0.0
-    wanted = motion.at(times[during]).positions
-    assert np.abs(positions[during] - wanted).max() < 0.02  # feedback holds a pose against gravity before
-    assert np.abs(positions[-1] - wanted[-1]).max() < 0.003
-
-
-def test_a_driven_arm_obeys_efforts_and_refuses_what_it_cannot(
-    make_bench: Callable[..., Bench], capfd: pytest.CaptureFixture[str]
-) -> None:
-    bench = drive(make_bench)
-    publisher = bench.listener.create_publisher(Float64MultiArray, "effort_commands", 10)
-    trajectories = bench.listener.create_publisher(JointTrajectory, "joint_trajectory", 10)
-    bench.spin_until(lambda: publisher.get_subscription_count() > 0 and trajectories.get_subscription_count() > 0)
-    bench.spin_until(lambda: len(bench.joints) > 5)
-    publisher.publish(Float64MultiArray(data=[1.0, 2.0]))
-    elsewhere = sample_motion(MinimumJerk([[2.0, 2.0, 2.0], [1.0, 1.0, 1.0]], [1.0]), ("joint1", "joint2", "joint3"))
-    trajectories.publish(fill_message(elsewhere, MESSAGES))
-    others = sample_motion(MinimumJerk([[2.0], [1.0]], [1.0]), ("elbow",))
-    trajectories.publish(fill_message(others, MESSAGES))
-    bench.spin(0.2)
-    errors = capfd.readouterr().err
-    assert "effort_commands has [1.0, 2.0], expected 3 finite numbers" in errors
-    assert "begins in [1.0, 2.0, 0.5]" in errors
-    assert "lacks joint1, joint2, joint3" in errors
-    bench.spin_until(lambda: _repeat(publisher, [30.0, 0.0, 0.0]) and bench.joints[-1].velocity[0] > 0.2)
-    assert list(bench.joints[-1].effort) == [30.0, 0.0, 0.0]
-
-
-def _repeat(publisher: Any, efforts: list[float]) -> bool:
-    publisher.publish(Float64MultiArray(data=efforts))
-    return True

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,30 +9,16 @@ import numpy as np
 import pytest
 import rclpy
 import yaml
-from rclpy.node import Node
-from rclpy.parameter import Parameter
-from rclpy.qos import QoSProfile
-from rclpy.serialization import serialize_message
-from rclpy.task import Future
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
-from support.bags import JOINTS, Message, joint_messages, text_message, write_bag
-from trajectory_msgs.msg import JointTrajectory
+from support.bags import joint_messages, text_message, write_bag
+from support.stage import Stage
 
 from inertid_ros.cli.main import main
 from inertid_ros.motions.motion import MinimumJerk, with_rest
 from inertid_ros.motions.trajectory import (
-    TOPIC,
-    TYPE,
-    Trajectory,
-    fill_message,
     read_trajectory,
     sample_motion,
     write_trajectory,
 )
-from inertid_ros.ros.driver_node import SimulatedDriver
-from inertid_ros.ros.messages import TRAJECTORY_TYPES
-from inertid_ros.ros.runtime import make_executor
 from inertid_ros.sim.scenario import ScenarioSettings, build_simulator, read_urdf
 
 NAMES = ("joint1", "joint2", "joint3")
@@ -52,71 +36,6 @@ ARM: dict[str, Any] = {
     "viscous_friction": [0.66, 0.23, 0.23],
     "coulomb_friction": [6.6, 2.3, 2.3],
 }
-STEP = 50_000_000
-"""Nanoseconds of simulated time between two messages on /clock."""
-PATIENCE = 30.0
-SECOND = 1_000_000_000
-
-
-class Stage:
-    """A driven arm, and a listener that is the clock and the recorder."""
-
-    def __init__(self) -> None:
-        parameters = {**ARM, "motion": "driven", "pose": POSE, "drive_noise": [1.3, 0.46, 0.46], "use_sim_time": True}
-        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
-        self.driver = SimulatedDriver(parameter_overrides=overrides)
-        self.listener = Node("listener")
-        self.executor = make_executor(self.listener)
-        for node in (self.driver, self.listener):
-            self.executor.add_node(node)
-        self.joints: list[JointState] = []
-        self.listener.create_subscription(JointState, "joint_states", self.joints.append, QoSProfile(depth=1000))
-        self._clock = self.listener.create_publisher(Clock, "/clock", 10)
-        self._sender = self.listener.create_publisher(JointTrajectory, "joint_trajectory", 10)
-        self.now = self._begin = 100 * SECOND
-        self._wait(lambda: self._clock.get_subscription_count() > 0 and self._sender.get_subscription_count() > 0)
-        self.executor.spin_until_future_complete(Future(), timeout_sec=0.2)
-        self.run(0.5)
-
-    def _wait(self, condition: Any) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < deadline, "waited in vain"
-            self.executor.spin_until_future_complete(Future(), timeout_sec=0.005)
-
-    def _has_caught_up(self) -> bool:
-        """Whether samples have come up to three steps ago, if the arm was there then."""
-        due = self.now - 3 * STEP
-        return due < self._begin or (bool(self.joints) and stamp_of(self.joints[-1]) >= due)
-
-    def run(self, seconds: float) -> None:
-        """Let simulated time pass, and what is sent in it arrive."""
-        for _ in range(round(seconds * SECOND / STEP)):
-            self.now += STEP
-            message = Clock()
-            message.clock.sec, message.clock.nanosec = divmod(self.now, SECOND)
-            self._clock.publish(message)
-            self._wait(lambda: self.driver.get_clock().now().nanoseconds == self.now)
-            self._wait(self._has_caught_up)
-
-    def perform(self, trajectory: Trajectory) -> list[Message]:
-        """Follow a trajectory from half a second ahead; what was recorded of it."""
-        sent = fill_message(replace(trajectory, stamp=self.now + SECOND // 2), TRAJECTORY_TYPES)
-        first = len(self.joints)
-        self._sender.publish(sent)
-        self.run(trajectory.duration + 1.2)
-        recorded = [(TOPIC, TYPE, stamp_of(self.joints[first]), serialize_message(sent))]
-        recorded += [("/joint_states", JOINTS, stamp_of(one), serialize_message(one)) for one in self.joints[first:]]
-        return recorded
-
-    def close(self) -> None:
-        for node in (self.driver, self.listener):
-            self.executor.remove_node(node)
-            node.destroy_node()
-
-
-def stamp_of(message: JointState) -> int:
-    return int(message.header.stamp.sec * SECOND + message.header.stamp.nanosec)
 
 
 def identify(folder: Path) -> Path:
@@ -145,7 +64,7 @@ def test_three_practice_movements_bring_the_velocity_error_to_the_noise(
         output = tmp_path / f"{name}_filled"
         assert main(["feedforward", str(tmp_path / name), "--arm", str(arm), "-o", str(output)]) == 0
     rclpy.init(args=[], domain_id=ros_domain)
-    stage = Stage()
+    stage = Stage(**ARM, pose=POSE, drive_noise=[1.3, 0.46, 0.46])
     bags: list[str] = []
     try:
         following = read_trajectory(tmp_path / "there_filled")
