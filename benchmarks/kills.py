@@ -93,13 +93,15 @@ class Graph:
 
     def start(self) -> None:
         """Start the node, and wait until it gets data."""
+        topic = "/inertid/load/parameters"
+        self.wait(lambda: self._probe.count_publishers(topic) == 0, "another node is in this domain: choose --domain")
         given = {"state_file": str(self.folder / "state.json"), "save_directory": str(self.folder)}
         options = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
         command = [sys.executable, "-c", NODE, "--ros-args", "--log-level", "error", *options]
         environment = {**os.environ, "ROS_DOMAIN_ID": str(self._domain)}
         self._process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        self._parameters.clear()
         self._saving = None
+        self._parameters.clear()
         self.wait(lambda: bool(self._parameters), "no estimate")
 
     def wait_for_write(self) -> None:
@@ -146,7 +148,8 @@ class Graph:
 
     def close(self) -> None:
         """End everything."""
-        self.kill()
+        if self._process is not None:
+            self.kill()
         rclpy.shutdown(context=self._context)
 
 
@@ -175,28 +178,30 @@ def run(count: int, seed: int, domain: int) -> tuple[list[float], int, list[str]
     with TemporaryDirectory() as name:
         folder = Path(name)
         graph = Graph(folder, domain)
-        graph.drive("gripper", "none")
-        graph.start()
-        graph.spin(12.0)
-        graph.capture_tool()
-        graph.drive("bar", "gripper")
-        graph.spin(12.0)
-        for number in range(count):
-            graph.spin(choose.uniform(0.0, 1.0))
-            if number % 2:
-                graph.wait_for_write()
-            graph.kill()
-            left = set(folder.glob(".*.part"))
-            hits += bool(left)
-            wrong += [f"kill {number}: {text}" for text in check_files(folder)]
+        try:
+            graph.drive("gripper", "none")
             graph.start()
-            graph.spin(DATA)
-            errors.append(graph.find_mass() - bar[0])
-            graph.spin(0.5)
-            if stale := left & set(folder.glob(".*.part")):
-                wrong.append(f"kill {number}: {', '.join(sorted(path.name for path in stale))} is still there")
-            print(f"{number + 1}: {1e3 * errors[-1]:.1f} g{', in a write' if left else ''}", flush=True)
-        graph.close()
+            graph.spin(12.0)
+            graph.capture_tool()
+            graph.drive("bar", "gripper")
+            graph.spin(12.0)
+            for number in range(count):
+                graph.spin(choose.uniform(0.0, 1.0))
+                if number % 2:
+                    graph.wait_for_write()
+                graph.kill()
+                left = set(folder.glob(".*.part"))
+                hits += bool(left)
+                wrong += [f"kill {number}: {text}" for text in check_files(folder)]
+                graph.start()
+                graph.spin(DATA)
+                errors.append(graph.find_mass() - bar[0])
+                graph.spin(0.5)
+                if stale := left & set(folder.glob(".*.part")):
+                    wrong.append(f"kill {number}: {', '.join(sorted(path.name for path in stale))} is still there")
+                print(f"{number + 1}: {1e3 * errors[-1]:.1f} g{', in a write' if left else ''}", flush=True)
+        finally:
+            graph.close()
     wrong += [f"kill {i}: {1e3 * error:.0f} g" for i, error in enumerate(errors) if not abs(error) <= USEFUL]
     return errors, hits, wrong
 
@@ -223,7 +228,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=200, help="kills (default 200)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (default 0)")
-    parser.add_argument("--domain", type=int, default=87, help="ROS_DOMAIN_ID (default 87)")
+    parser.add_argument("--domain", type=int, default=150, help="ROS_DOMAIN_ID, that of no other node (default 150)")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the page to this file, too")
     options = parser.parse_args()
     errors, hits, wrong = run(options.count, options.seed, options.domain)

@@ -220,7 +220,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--hours", type=float, default=24.0, help="of simulated motion (default 24), 0 for none")
     parser.add_argument("--minutes", type=float, default=60.0, help="of the real node (default 60), 0 for none")
-    parser.add_argument("--domain", type=int, default=88, help="ROS_DOMAIN_ID (default 88)")
+    parser.add_argument("--domain", type=int, default=151, help="ROS_DOMAIN_ID, that of no other node (default 151)")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the page to this file, too")
     options = parser.parse_args()
     day = simulate(options.hours) if options.hours > 0.0 else None

@@ -195,6 +195,13 @@ def test_everything_required_is_pinned(requirements: dict[str, set[str]]) -> Non
     assert set().union(*requirements.values()) <= set(names)
 
 
+def test_everything_pinned_has_hashes() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    locked = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert re.findall(r"^([a-z0-9-]+==\S+) \\\n    --hash=sha256:[0-9a-f]{64}", locked, re.MULTILINE) == pins
+
+
 def test_the_licence_of_everything_pinned_is_listed() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = sorted(tuple(line.split("==")) for line in lines if line and not line.startswith("#"))

@@ -58,12 +58,6 @@ def test_gravity_along_the_joint_hides_the_centre_of_mass(capsys: pytest.Capture
     assert json.loads(capsys.readouterr().out)["alone"] == ["link2.Izz"]
 
 
-def _mimic(text: str) -> str:
-    return text.replace('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><mimic joint="joint1"/>').replace(
-        '<mimic joint="joint1"/>', "", 1
-    )
-
-
 BAD = {
     "not XML": ("nonsense <", "not well-formed XML"),
     "empty": ("", "not well-formed XML"),
@@ -72,7 +66,6 @@ BAD = {
     "no links": ('<robot name="x"/>', ""),
     "floating": (TWO_JOINTS.replace('"joint2" type="revolute"', '"joint2" type="floating"'), "joint 'joint2' is a"),
     "planar": (TWO_JOINTS.replace('"joint2" type="revolute"', '"joint2" type="planar"'), "joint 'joint2' is a"),
-    "mimic": (_mimic(TWO_JOINTS), "joint 'joint2' mimics another joint"),
     "unknown type": (TWO_JOINTS.replace('"joint2" type="revolute"', '"joint2" type="wobbly"'), "cannot be used"),
     "missing parent": (TWO_JOINTS.replace('parent link="link1"', 'parent link="link9"'), "cannot be used"),
     "no number": (TWO_JOINTS.replace('xyz="0.3 0.0 0.0"', 'xyz="a b c"'), ""),

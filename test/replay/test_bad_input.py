@@ -58,7 +58,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
         parameters = tmp_path / "parameters.yaml"
         parameters.write_text(PARAMETERS)
         capsys.readouterr()
-        command = ["replay", *map(str, arguments), "--params", str(parameters), "-o", str(tmp_path / "out")]
+        command = ["replay", *map(str, arguments), "--params", str(parameters), "--force", "-o", str(tmp_path / "out")]
         code = main(command)
         return Result(code, *capsys.readouterr(), tmp_path / "out")
 
@@ -225,9 +225,9 @@ def test_damaged_bag_among_others_is_left_out(run: Run, good: Path, tmp_path: Pa
 def test_unknown_parameter(run: Run, good: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.yaml"
     other.write_text("/**:\n  ros__parameters:\n    load:\n      sensor_fame: x\n")
-    assert main(["replay", str(good), "--params", str(other), "-o", str(tmp_path / "out")]) == 1
+    assert main(["replay", str(good), "--params", str(other), "--force", "-o", str(tmp_path / "out")]) == 1
     other.write_text("another_node:\n  ros__parameters:\n    a: 1\n")
-    assert main(["replay", str(good), "--params", str(other), "-o", str(tmp_path / "out")]) == 1
+    assert main(["replay", str(good), "--params", str(other), "--force", "-o", str(tmp_path / "out")]) == 1
     assert run(good).code == 0
 
 
