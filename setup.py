@@ -67,7 +67,10 @@ setup(
         *find_data_files(share),
     ],
     install_requires=["matplotlib", "numba", "numpy", "pin", "plotly", "PyYAML", "rich", "rosbags", "scipy"],
-    extras_require={"jazzy": JAZZY, "test": ["mypy", "pytest", "pytest-xdist", "ruff", "setuptools", "types-PyYAML"]},
+    extras_require={
+        "jazzy": JAZZY,
+        "test": ["hypothesis", "mypy", "pytest", "pytest-xdist", "ruff", "setuptools", "types-PyYAML"],
+    },
     entry_points={
         "console_scripts": [
             "inertid = inertid_ros.cli.main:main",

@@ -25,7 +25,8 @@ COMMANDS = ("estimator", "inertid", "simulated_driver")
 
 # Import names that are not the names of what has to be installed: for rosdep, and for pip.
 ROSDEP_KEYS = {
-    name: f"python3-{name}" for name in ("matplotlib", "numba", "numpy", "plotly", "pytest", "rich", "scipy", "yaml")
+    name: f"python3-{name}"
+    for name in ("hypothesis", "matplotlib", "numba", "numpy", "plotly", "pytest", "rich", "scipy", "yaml")
 }
 PIP_NAMES = {"pinocchio": "pin", "rosbags": "rosbags", "yaml": "PyYAML"}
 # What rosdep has no key for: package.xml says so in a comment, and pip installs it.
