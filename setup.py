@@ -84,7 +84,7 @@ setup(
     extras_require={
         "docs": ["mkdocs"],
         "jazzy": JAZZY,
-        "test": ["mypy", "pytest", "pytest-xdist", "ruff", "setuptools", "types-PyYAML", "xacro"],
+        "test": ["hypothesis", "mypy", "pytest", "pytest-xdist", "ruff", "setuptools", "types-PyYAML", "xacro"],
         "xacro": ["xacro"],
     },
     entry_points={

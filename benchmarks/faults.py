@@ -106,6 +106,7 @@ class Trial:
             wrong.append(f"not named, but {', '.join(key for key in history if '[' not in key) or 'nothing'}")
         if not fault.is_single:
             bench.feed_blocks(1.0, spoil)
+            bench.status("load")  # one may be on its way that was judged before
             if fault.is_demoted and bench.status("load").level != DiagnosticStatus.ERROR:
                 wrong.append("not demoted")
         bench.feed(RECOVERED_WITHIN)

@@ -27,7 +27,8 @@ COMMANDS = ("estimator", "inertid", "simulated_driver")
 
 # Import names that are not the names of what has to be installed: for rosdep, and for pip.
 ROSDEP_KEYS = {
-    name: f"python3-{name}" for name in ("matplotlib", "numba", "numpy", "plotly", "pytest", "rich", "scipy", "yaml")
+    name: f"python3-{name}"
+    for name in ("hypothesis", "matplotlib", "numba", "numpy", "plotly", "pytest", "rich", "scipy", "yaml")
 }
 PIP_NAMES = {"pinocchio": "pin", "rosbags": "rosbags", "yaml": "PyYAML"}
 # What only some use, an extra of its own name for pip.
