@@ -14,6 +14,7 @@ same from row to row.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -136,6 +137,8 @@ class ReweightedEstimator:
         """Forget all data."""
         channels = len(self._used)
         self._matrices: FloatArray = np.zeros(int(self._offsets[-1, 0]))
+        self._early: FloatArray = np.zeros_like(self._matrices)
+        self._early_rows: FloatArray = np.zeros(channels)
         self._products: FloatArray = np.zeros_like(self._matrices)
         self._product_rows, self._past = 0, Blocks()
         self._sums: FloatArray = np.zeros((channels, 6))
@@ -153,8 +156,9 @@ class ReweightedEstimator:
         else:
             self.reset()
 
-    def _channel(self, k: int) -> SquareRootInformation:
-        part = self._matrices[self._offsets[k, 0] : self._offsets[k + 1, 0]]
+    def _channel(self, k: int, matrices: FloatArray | None = None) -> SquareRootInformation:
+        """What rows say of a channel's columns: those that count with nuisances, or those of other matrices."""
+        part = (self._matrices if matrices is None else matrices)[self._offsets[k, 0] : self._offsets[k + 1, 0]]
         size = len(self._used[k]) + 1
         return SquareRootInformation.of(part.reshape(size, size))
 
@@ -206,18 +210,21 @@ class ReweightedEstimator:
         return solution
 
     def discount(self, variances: FloatArray) -> None:
-        """Let the rows so far count less in channels (K,) that turn out to be wrong by as much, all in the same way.
+        """Let columns of nuisances so far count less in channels (K,) where they turn out to be wrong by as much.
 
         n rows of noise v that share an error of variance e tell 1 / (v / n + e) instead of n / v of what is like it.
+        So they count in a solution with nuisances; in one that takes these to be zero they count as before.
         """
-        counts = self._sums[:, 0]
+        counts = self._sums[:, 0] - self._early_rows
         shares = 1.0 / (1.0 + counts * variances / (self.noise * self._correlations()))
         if shares.min(initial=1.0) > _WORTH_ALL:
             return
         spread = np.repeat(shares, np.diff(self._offsets[:, 0]))
+        for k, share in enumerate(shares.tolist()):
+            self._channel(k, self._early).fold_in(math.sqrt(1.0 - share) * self._channel(k).matrix)
+        self._early_rows = self._early_rows + (1.0 - shares) * counts
         self._matrices *= np.sqrt(spread)
         self._products, self._past = self._products * spread, self._past.scale(spread)
-        self._sums[:, :3] *= shares[:, None]
 
     def freeze(self, values: FloatArray, uncertainty: Uncertainty | None) -> None:
         """Take values (U,) from elsewhere, and how uncertain they are; without that nothing is taken to be known."""
@@ -245,9 +252,9 @@ class ReweightedEstimator:
     def solve_jointly(self, solution: WeightedSolution) -> JointSolution:
         """Unknowns and nuisances together, from a solution that takes nuisances to be zero; changes nothing."""
         variances = solution.variances * solution.correlations
-        floors = self._floors**2 * self._white
+        floors, rows = self._floors**2 * self._white, self._sums[:, 0] - self._early_rows
         channels = [
-            Channel(self._channel(k).matrix, used, float(self._sums[k, 0]), float(variances[k]), float(floors[k]))
+            Channel(self._channel(k).matrix, used, float(rows[k]), float(variances[k]), float(floors[k]))
             for k, used in enumerate(self._used)
         ]
         blocks = self._past.with_rest(self._products, self._product_rows / _PRODUCTS_BLOCK)
@@ -276,10 +283,14 @@ class ReweightedEstimator:
         known = np.where(np.isfinite(variances), variances, rough + self._floors**2)
         weights = 1.0 / np.sqrt(known * correlations)
         total = self._prior.copy()
-        add_channels(total.matrix, self._matrices, self._offsets, self._all_used, weights)
+        parts = (self._matrices, self._early) if self._early_rows.any() else (self._matrices,)
+        for matrices in parts:
+            add_channels(total.matrix, matrices, self._offsets, self._all_used, weights)
         values, inverse = total.solve(), np.ascontiguousarray(total.inverse_factor())
-        left, freedom = np.empty((2, len(weights)))
-        explain_channels(self._matrices, self._offsets, self._all_used, values, inverse, left, freedom)
+        explained = np.empty((len(parts), 2, len(weights)))
+        for matrices, one in zip(parts, explained, strict=True):
+            explain_channels(matrices, self._offsets, self._all_used, values, inverse, *one)
+        left, freedom = explained.sum(axis=0)
         freedom *= weights**2
         worth = np.maximum(self._sums[:, 0] / correlations - freedom, 0.0)
         guess = 1.0 / (1.0 + worth) ** 2
@@ -300,6 +311,8 @@ class ReweightedEstimator:
         """Take over the rows of another estimator of the same unknowns."""
         for k in range(len(self._used)):
             self._channel(k).fold_in(other._channel(k).matrix)
+            self._channel(k, self._early).fold_in(other._channel(k, other._early).matrix)
+        self._early_rows = self._early_rows + other._early_rows
         self._sums[:, :3] += other._sums[:, :3]
         self._long = self._long + other._long
         self._short = self._short + other._short
@@ -327,4 +340,9 @@ class ReweightedEstimator:
 
     def _squares_at(self, values: FloatArray) -> FloatArray:
         padded = np.concatenate((values, np.zeros(self._nuisances.columns)))
-        return np.array([self._channel(k).squares_at(padded[used]) for k, used in enumerate(self._used)])
+        return np.array(
+            [
+                sum(self._channel(k, matrices).squares_at(padded[used]) for matrices in (self._matrices, self._early))
+                for k, used in enumerate(self._used)
+            ]
+        )

@@ -151,3 +151,25 @@ def test_reset_forgets_all() -> None:
     feed(fresh, rows)
     np.testing.assert_array_equal(estimator.solve().values, fresh.solve().values)
     np.testing.assert_array_equal(estimator.solve().variances, fresh.solve().variances)
+
+
+def test_discounted_rows_count_less_with_nuisances_and_as_before_without() -> None:
+    estimator = make_estimator()
+    feed(estimator, make_rows(5, 400))
+    before = estimator.solve()
+    noise = before.variances * before.correlations
+    estimator.discount(np.array([0.0, 0.05, 0.0]) * noise)
+    after = estimator.solve()
+    np.testing.assert_allclose(after.values, before.values, rtol=1e-9)
+    np.testing.assert_allclose(after.covariance(), before.covariance(), rtol=1e-8, atol=1e-15)
+    np.testing.assert_allclose(after.residual_rms, before.residual_rms, rtol=1e-9)
+    np.testing.assert_allclose(estimator.find_rms(after.values), before.residual_rms, rtol=1e-9)
+    share = 1.0 / (1.0 + 400 * 0.05)
+    kept, early = (
+        np.square(estimator._channel(1, one).factor).sum() for one in (estimator._matrices, estimator._early)
+    )
+    assert kept / (kept + early) == pytest.approx(share, rel=1e-6)
+    assert estimator._early_rows == pytest.approx([0.0, 400 * (1.0 - share), 0.0], rel=1e-6)
+    other = make_estimator()
+    other.add(estimator)
+    np.testing.assert_allclose(other.solve().covariance(), before.covariance(), rtol=1e-3, atol=1e-12)
