@@ -25,12 +25,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _KERNELS = (
     "checks/effort_convention.py",
+    "checks/sensor_faults.py",
     "checks/wrench_convention.py",
     "equations/signals.py",
     "estimation/folding.py",
     "estimation/products.py",
     "estimation/systematic.py",
+    "input/joint_samples.py",
     "input/joint_stream.py",
+    "input/reading_samples.py",
     "input/segments.py",
     "input/timeline.py",
     "robot/tree.py",

@@ -64,7 +64,7 @@ def test_an_error_of_several_lines_becomes_one(capsys: pytest.CaptureFixture[str
         raise FileAccessError("first\n   second")
 
     assert run_command(argparse.Namespace(command="plot", run=fail)) == 1
-    assert capsys.readouterr() == ("", "inertid plot: first\\n second\n")
+    assert capsys.readouterr() == ("", "inertid plot: first second\n")
 
 
 def test_ctrl_c_ends_any_command_with_130(capsys: pytest.CaptureFixture[str]) -> None:

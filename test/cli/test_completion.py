@@ -24,7 +24,7 @@ def complete(*words: str) -> list[str]:
 
 @pytest.mark.skipif(BASH is None, reason="no bash on this machine")
 def test_commands_options_and_choices_are_completed() -> None:
-    assert complete("inertid", "re") == ["replay", "reactions"]
+    assert complete("inertid", "rea") == ["reactions"]
     assert complete("inertid", "") == [command.name for command in COMMANDS]
     assert complete("inertid", "replay", "--pa") == ["--params"]
     assert complete("inertid", "demo", "p") == ["puma560"]

@@ -406,10 +406,14 @@ def run_in_contact(monkeypatch: pytest.MonkeyPatch, seconds: float) -> tuple[int
     return len(output.stamps), carried, peak
 
 
+KEPT = 10_000_000
+"""Bytes, at most, of what is kept to go back to when the sensor turns out to be damaged: four copies of all sums."""
+
+
 def test_block_in_permanent_contact_takes_memory_and_work_by_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """Filters are restarted every 0.4 s; every sample goes through them once, whatever the length of the block."""
     short, long = run_in_contact(monkeypatch, 25.0), run_in_contact(monkeypatch, 100.0)
     for samples, carried, peak in (short, long):
         assert carried == samples
-        assert peak < 2000 * samples
+        assert peak < 2000 * samples + KEPT
     assert long[2] < 4.5 * short[2]

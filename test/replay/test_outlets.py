@@ -59,7 +59,7 @@ def test_all_outlets_say_the_same(
     monkeypatch.setattr(recordings, "_run_here", lambda *_: [recorded])
     monkeypatch.setattr(command, "make_plan", lambda _: Plan(topics=Topics()))
     monkeypatch.setattr(command, "find_recordings", lambda *_: [recordings.Recording((tmp_path,), 1)])
-    code = command.replay(Namespace(command="replay", bags=[], output=tmp_path, jobs=1))
+    code = command.replay(Namespace(command="replay", bags=[], output=tmp_path, jobs=1, force=True))
     shown, errors = capsys.readouterr()
     assert f": {verdict.headline}\n" in shown
     assert code == int(case.fails)

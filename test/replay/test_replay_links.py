@@ -287,23 +287,23 @@ def test_bad_input_is_one_line_with_what_to_do(tmp_path: Path, bag: Path, capsys
     block = simulate_ddarm(1).joints(0.0, 3.0)
     messages = [text_message(DDARM, int(block.stamps[0])), *joint_messages(block._replace(efforts=None))]
     silent = write_bag(tmp_path / "silent", messages)
-    assert "carries no effort" in (line := fail(capsys, "replay", silent, "--params", good, "-o", out))
+    assert "carries no effort" in (line := fail(capsys, "replay", silent, "--params", good, "-o", out, "--force"))
     assert "publish effort" in line
     unit = tmp_path / "unit"
     unit.mkdir()
     missing = write_parameters(unit, "source: effort")
-    line = fail(capsys, "replay", bag, "--params", missing, "-o", out)
+    line = fail(capsys, "replay", bag, "--params", missing, "-o", out, "--force")
     assert "links.effort_unit" in line
     assert "newton_metre or ampere" in line
     urdf = tmp_path / "other.urdf"
     for number in (1, 2, 3):
         urdf.write_text((urdf.read_text() if number > 1 else DDARM).replace(f'"joint{number}"', f'"axis_{number}"'))
-    line = fail(capsys, "replay", bag, "--params", good, "--urdf", urdf, "-o", out)
+    line = fail(capsys, "replay", bag, "--params", good, "--urdf", urdf, "-o", out, "--force")
     assert "joint1" in line
     assert "axis_1" in line
     base = tmp_path / "base"
     base.mkdir()
-    line = fail(capsys, "replay", silent, "--params", write_parameters(base, "source: base_wrench"), "-o", out)
+    line = fail(capsys, "replay", silent, "--params", write_parameters(base, "source: base_wrench"), "-o", out, "--force")
     assert "has no topic /base_wrench" in line
     line = fail(capsys, "replay", bag, "--params", good, "-o", out, "--start", "5", "--end", "3")
     assert "--start" in line

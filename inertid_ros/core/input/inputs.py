@@ -101,23 +101,40 @@ class WrenchLine(Timeline):
         self._scales = np.ones((CHANNEL_NUMBERS, _WRENCH))
         self._scales[FREE], self._scales[USUAL] = _FREE[source], 0.0
         self.faults = ReadingFaults()
+        self._set_aside: int | None = None
 
     def push_wrenches(self, block: WrenchBlock) -> bool:
         """Take wrenches, unless they are in another frame of the robot; returns whether time was reset."""
         if block.frame != self._frame and len(block.stamps) and self._is_mismatch(block):
             return False
         self._pushed = block.wrenches
-        return self.push(self._channels, self._scales, block.stamps, block.wrenches)
+        is_reset = self.push(self._channels, self._scales, block.stamps, block.wrenches)
+        if self._set_aside is not None and self.integers.item(ASIDE) == 0:
+            self._report_outlier()
+        return is_reset
+
+    def _report_outlier(self) -> None:
+        """Report the reading that was set aside last: what followed has not agreed with it."""
+        if self._set_aside is not None:
+            self._health.report(self._source, "outlier", self._set_aside)
+            self._set_aside = None
 
     def decide(self, stamps: IntArray, position: int) -> Verdict:
-        """Decide about the sample at which the kernel has stopped; outliers are left out."""
+        """Decide about the sample at which the kernel has stopped; outliers are left out.
+
+        They are reported once the next one shows that they were no step, as a contact or another load makes it.
+        """
         found, stamp = self.integers.item(FOUND), stamps.item(position)
         if found in (OUTLIER, IMPLAUSIBLE):
             self.faults.note_outlier(stamp)
-            self._health.report(self._source, "outlier" if found == OUTLIER else "implausible", stamp)
+            self._report_outlier()
+            if found == OUTLIER:
+                self._set_aside = stamp
+            else:
+                self._health.report(self._source, "implausible", stamp)
             return Verdict.LEAVE
         if found == STEP:
-            scales = self._scales
+            scales, self._set_aside = self._scales, None
             after = np.stack((scales[SET_ASIDE], self._pushed[position]))
             scales[USUAL] *= abs(self.faults.note_step(stamp, scales[HELD], after, scales[USUAL], scales[FREE]))
             self.integers[ASIDE] = TAKE_IT

@@ -40,7 +40,7 @@ def test_dotted_names_reach_the_nested_settings() -> None:
         ("gravity", [0.0, 0.0, 0.0], "not all zero"),
         ("estimators", ["legs"], "one of load"),
         ("autostart", 1, "a bool"),
-        ("load.sensor_frmae", "tool0", "one of the parameters"),
+        ("load.sensor_frmae", "tool0", "such as 'load.sensor_frame'"),
     ],
 )
 def test_bad_values_are_refused_with_name_value_and_range(name: str, value: object, expected: str) -> None:
