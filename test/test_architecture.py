@@ -24,12 +24,27 @@ LAYERS = {
     "bags": {"bags", "core", "files", "messages"},
     "motions": {"bags", "core", "files", "motions"},
     "control": {"control", "core", "files", "motions"},
+    "guide": {"core", "guide", "motions"},
     "sim": {"control", "core", "files", "motions", "sim"},
     "replay": {"bags", "core", "files", "messages", "replay", "report", "text"},
     "report": {"", "control", "core", "files", "replay", "report", "text"},
     "api": {"bags", "core", "files", "replay"},
     "ros": {"control", "core", "files", "messages", "motions", "ros", "sim", "text"},
-    "cli": {"", "bags", "cli", "control", "core", "files", "motions", "replay", "report", "ros", "sim", "text"},
+    "cli": {
+        "",
+        "bags",
+        "cli",
+        "control",
+        "core",
+        "files",
+        "guide",
+        "motions",
+        "replay",
+        "report",
+        "ros",
+        "sim",
+        "text",
+    },
 }
 # The parts that know no ROS, and the libraries they may use.
 LIBRARIES = {
@@ -40,6 +55,7 @@ LIBRARIES = {
     "bags": {"numpy", "rosbags", "yaml"} | {"backports", "compression", "lz4"},  # with which rosbags unpacks
     "motions": {"numpy", "scipy", "pinocchio", "rosbags", "yaml"},
     "control": {"numpy", "scipy"},
+    "guide": {"numpy"},
     "sim": {"numpy", "scipy", "pinocchio", "yaml"},
     "replay": {"numpy", "scipy", "pinocchio", "rosbags"},
     "report": {"numpy", "matplotlib"},

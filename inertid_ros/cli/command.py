@@ -136,6 +136,8 @@ CARRIED = (
 )
 """Of commands that use an identified arm, which may carry something."""
 JSON = option("--json", action="store_true", help="print JSON instead of tables")
+YES = option("--yes", action="store_true", help="give the usual answer to every question")
+ESTIMATOR = option("--node", default="inertid", metavar="NAME", help="name of the estimator (default inertid)")
 GRAVITY = option(
     "--gravity",
     type=float,
