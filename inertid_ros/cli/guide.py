@@ -146,6 +146,7 @@ class Screen:
         self._console = Console(highlight=False, markup=False)
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
         self._news: tuple[object, ...] = ()
+        self._shown: list[str] = []
         if self._console.is_terminal:
             self._live.start()
 
@@ -159,7 +160,10 @@ class Screen:
         lines += [Text(f"  [{key}] {meaning}", style="cyan") for key, meaning in instruction.keys.items()]
         news = find_news(instruction, view.states)
         if self._live.is_started and instruction.success is None:
-            self._live.update(Group(*lines, Text("  [q] quit", style="cyan"), make_progress(view)), refresh=True)
+            shown = [str(line) for line in (*lines, list_parameters(view))]
+            if shown != self._shown:  # a line that is slow is not redrawn for nothing
+                self._shown = shown
+                self._live.update(Group(*lines, Text("  [q] quit", style="cyan"), make_progress(view)), refresh=True)
         elif news != self._news:
             known = [f"{name}: {entry['text']}" for name, entry in list_parameters(view).items()]
             self._console.print(*lines, *(known if news[-1:] != self._news[-1:] else []), sep="\n", soft_wrap=True)

@@ -103,6 +103,7 @@ def plan(options: argparse.Namespace, motion: Trajectory, mover: Mover) -> tuple
     workspace = make_workspace(options, rest)
     source = Path("robot_description"), observer.description
     safety, _ = workspace.make_check(robot, source, arm.joint_names, gravity, limits)
+    safety.verify(motion.slow_down(options.scale))  # before a way is looked for to what is not safe anyway
     slow = narrow(limits, arm.is_angle, 0.0, options.scale)
 
     def approach(start: FloatArray, goal: FloatArray) -> Motion:

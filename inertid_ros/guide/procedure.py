@@ -70,7 +70,7 @@ def _check() -> Step:
         words = {word for word, _ in checks}
         if words == {"ok"}:
             return moment
-        if "ERROR" in words or moment.snapshot.load is None:
+        if "ERROR" in words or moment.snapshot.path is None:
             moment = yield Instruction("check", "Something is missing or wrong.", details)
             continue
         waits = "wait" in words
@@ -93,7 +93,7 @@ def check_inputs(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
             yield "ERROR", f"{source}: the estimator does not use it. Set estimators to [load], load.source to wrench"
             continue
         rate = status.values.get("rate [Hz]")
-        yield words[status.level], f"{source}: {status.message}{f', {rate} Hz' if rate else ''}"
+        yield words[status.level], f"{source}: {f'{rate} Hz, ' if rate else ''}{status.message}"
     if snapshot.path is None:
         yield "wait", "sensor frame: not known before the first wrench and a robot description"
         return

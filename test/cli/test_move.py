@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import threading
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -16,15 +18,21 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.context import Context
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
-from inertid_ros.cli.main import main
-from inertid_ros.cli.move import MotionStoppedError, Mover
+from inertid_ros.cli.command import make_parser
+from inertid_ros.cli.main import COMMANDS, main
+from inertid_ros.cli.move import MotionStoppedError, Mover, plan
 from inertid_ros.cli.observer import Observer
+from inertid_ros.core.errors import FileFormatError
 from inertid_ros.guide.supervision import Stage, Supervisor
 from inertid_ros.motions.motion import MinimumJerk
 from inertid_ros.motions.multisine import JointLimits
+from inertid_ros.motions.safety import UnsafeMotionError
 from inertid_ros.motions.trajectory import Trajectory, prepare_directory, sample_motion, write_trajectory
+from inertid_ros.sim.scenario import read_urdf
 
 test_msgs = pytest.importorskip("test_msgs.action", reason="the package test_msgs, whose action stands in, is missing")
 
@@ -45,7 +53,8 @@ class Controller:
         self.accepts, self.obeys, self.gives_up, self.lag, self.falls_silent = True, True, False, 0.0, False
         self.cancelled = False
         self.time, self.begin, self.sent, self.position = 100.0, np.inf, 0.0, np.zeros(2)
-        self._over = threading.Event()
+        self._over, self._idle = threading.Event(), threading.Event()
+        self._idle.set()
         self._server = ActionServer(
             self.node,
             test_msgs.Fibonacci,
@@ -81,13 +90,16 @@ class Controller:
 
     def close(self) -> None:
         self._over.set()
+        self._idle.wait(10.0)
         self._executor.shutdown()
         self._thread.join()
         self._server.destroy()
         self.node.destroy_node()
 
     def _execute(self, goal: Any) -> Any:
+        self._idle.clear()
         self._over.wait()
+        self._idle.set()
         if self.cancelled:
             goal.canceled()
         elif self.gives_up:
@@ -228,6 +240,52 @@ def test_a_controller_that_cannot_be_stopped_is_an_alarm(rig: Rig, monkeypatch: 
     monkeypatch.setattr("inertid_ros.cli.move.PATIENCE", 100)
     with pytest.raises(MotionStoppedError, match="IT MAY STILL MOVE"):
         rig.follow()
+
+
+@pytest.fixture
+def puma(rig: Rig) -> Mover:
+    """A mover that hears a PUMA at rest."""
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    rig.controller.node.create_publisher(String, "robot_description", latched).publish(
+        String(data=read_urdf("puma560"))
+    )
+
+    def advance() -> None:
+        rig.controller.time = rig.controller.sent = rig.controller.time + LOOK
+        message = JointState(name=list(PUMA), position=HOME)
+        message.header.stamp.sec = round(rig.controller.time)
+        rig.controller.joints.publish(message)
+
+    rig.controller.advance = advance  # type: ignore[method-assign]
+    return rig.mover
+
+
+PUMA = tuple(f"joint{index}" for index in range(1, 7))
+HOME = [0.0, -1.5, 1.5, 0.0, 0.5, 0.0]
+
+
+def options(*arguments: str) -> argparse.Namespace:
+    return make_parser(COMMANDS).parse_args(["move", "motion", *arguments])
+
+
+def test_all_stages_are_planned_within_limits_before_anything_moves(puma: Mover, tmp_path: Path) -> None:
+    goal = [0.4, -1.2, 1.3, 0.5, 0.0, 0.0]
+    motion = sample_motion(MinimumJerk([[0.1, *HOME[1:]], goal], [1.5]), PUMA)
+    stages, limits = plan(options("--scale", "0.5"), motion, puma)
+    assert [stage.name for stage in stages] == ["approach", "slowly", "return", "at speed"]
+    np.testing.assert_allclose(stages[0].trajectory.path.positions[0], HOME)
+    for stage in stages:
+        stage.trajectory.check(limits)
+    with pytest.raises(FileFormatError, match=r"velocity of joint\d is"):
+        plan(options("--scale", "1.0"), motion.slow_down(30.0), puma)
+    model = pin.buildModelFromXML(read_urdf("puma560"))
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, np.array(goal))
+    center = data.oMf[model.getFrameId("ft_sensor")].translation.tolist()
+    workspace = tmp_path / "workspace.yaml"
+    workspace.write_text(f"keep_out: {{post: {{sphere: 0.05, center: {center}}}}}", encoding="utf-8")
+    with pytest.raises(UnsafeMotionError, match="'post'"):
+        plan(options("--workspace", str(workspace)), motion, puma)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("control_msgs") is not None, reason="control_msgs is installed")
