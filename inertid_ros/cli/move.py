@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rclpy.action import ActionClient
 from rclpy.action.client import GoalStatus
+from rclpy.signals import uninstall_signal_handlers
 
 from inertid_ros.cli.command import OK, say
 from inertid_ros.cli.excite import ADVICE, make_workspace
@@ -44,28 +47,58 @@ def run(options: argparse.Namespace) -> int:
     """Plan, ask, and execute stage by stage; 0 if the motion was made to its end."""
     if not 0.0 < options.scale <= 1.0:
         raise SettingError("--scale", options.scale, "above 0, and 1 at most")
+    if not 0.0 < options.tolerance < np.inf:
+        raise SettingError("--tolerance", options.tolerance, "a distance above 0")
     motion = read_trajectory(options.motion)
     action = find_action()
-    finished = False
-    with ros_session(options.ros_arguments or []), Keyboard(options.yes) as keyboard:
+    with ros_session(options.ros_arguments or []), defer_signals() as look_out, Keyboard(options.yes) as keyboard:
         observer = Observer(options.node)
         executor = make_executor(observer.node)
         executor.add_node(observer.node)
         try:
-            mover = Mover(observer, action, options.action, fill_goal, lambda: spin(executor))
+
+            def pass_time(keys: bool = True) -> None:
+                spin(executor)
+                look_out()
+                if keys:
+                    keyboard.read([], False)
+
+            mover = Mover(observer, action, options.action, fill_goal, pass_time)
             stages, limits = plan(options, motion, mover)
             listed = ", ".join(f"{stage.name} {stage.trajectory.duration:.1f} s" for stage in stages)
             say(f"planned: {listed}. {ADVICE}")
             for stage in stages:
-                ask(f"The robot moves now: {stage.name}, {stage.trajectory.duration:.1f} s.", keyboard, mover.pass_time)
+                question = f"The robot moves now: {stage.name}, {stage.trajectory.duration:.1f} s."
+                ask(question, keyboard, lambda: pass_time(keys=False))
                 mover.follow(stage, limits, options.tolerance)
                 say(f"{stage.name}: done")
-            finished = True
+            return OK
         finally:
             end_nodes(executor, observer.node)
-    if not finished:  # ros_session leaves the block quietly on SIGINT and SIGTERM
-        raise KeyboardInterrupt
-    return OK
+    raise KeyboardInterrupt  # ros_session leaves the block quietly where ROS was shut down
+
+
+@contextmanager
+def defer_signals() -> Iterator[Callable[[], None]]:
+    """Keep SIGINT and SIGTERM from shutting ROS down: a goal has to be cancelled before.
+
+    What is yielded raises KeyboardInterrupt if one of them came.
+    """
+    came: list[int] = []
+    uninstall_signal_handlers()
+    numbers = signal.SIGINT, signal.SIGTERM
+    before = {number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers}
+
+    def look_out() -> None:
+        if came:
+            came.clear()
+            raise KeyboardInterrupt
+
+    try:
+        yield look_out
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def find_action() -> Any:
@@ -156,14 +189,24 @@ class Mover:
         """Let the controller follow a trajectory to its end; MotionStoppedError says why it did not."""
         self.wait(self._client.server_is_ready, f"controller at the action {self._name}")
         self.observer.contacts.clear()
+        supervisor, present = Supervisor(stage.trajectory, limits, tolerance), self.look(stage.trajectory.joint_names)
+        reason = "joints are missing" if present is None else supervisor.find_reason(0.0, present, ())
+        if reason:
+            raise MotionStoppedError(f"{stage.name}: {reason}; nothing was sent, plan it again from where the arm is")
         sent = self._client.send_goal_async(self._make_goal(self._action, stage.trajectory))
-        self.wait(sent.done, f"answer from {self._name}")
+        try:
+            self.wait(sent.done, f"answer from {self._name}")
+        except BaseException:  # the goal may still be accepted
+            sent.add_done_callback(lambda answer: answer.result().cancel_goal_async())
+            for _ in range(SILENCE):
+                self.pass_time()
+            raise
         goal = sent.result()
         if not goal.accepted:
             raise MotionStoppedError(f"{stage.name}: the controller rejected the trajectory; its log says why")
         result = goal.get_result_async()
         try:
-            reason = self._watch(stage, Supervisor(stage.trajectory, limits, tolerance), result)
+            reason = self._watch(stage, supervisor, result)
         except BaseException:
             self._cancel(goal, result)
             raise

@@ -23,7 +23,7 @@ from trajectory_msgs.msg import JointTrajectory
 from inertid_ros.cli.guide import JsonLines, Screen, lead, show_snippets
 from inertid_ros.cli.observer import Observer
 from inertid_ros.core.records import FloatArray
-from inertid_ros.files.estimate import read_estimate
+from inertid_ros.files.estimate import read_estimate, read_tool
 from inertid_ros.guide.dialogue import ENTER, Instruction
 from inertid_ros.guide.procedure import guide
 from inertid_ros.motions.motion import MinimumJerk
@@ -117,15 +117,17 @@ class Shop:
 
 
 @pytest.fixture
-def shop(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
+def shop(
+    request: pytest.FixtureRequest, ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Shop]:
     monkeypatch.setattr("inertid_ros.ros.node.DIAGNOSTICS_PERIOD", 0.25)
     monkeypatch.setattr("inertid_ros.ros.inputs.SAMPLES", QoSProfile(depth=10_000))
-    made = Shop(ros_domain, tmp_path)
+    made = Shop(ros_domain, tmp_path, **getattr(request, "param", {}))
     yield made
     made.close()
 
 
-def run(shop: Shop, skip: str = "") -> Instruction:
+def run(shop: Shop, skip: str = "", tool: bool = False) -> Instruction:
     """Be led to the end, as JSON; the other poses and the swings are skipped from an instruction on."""
     lines = JsonLines()
 
@@ -138,7 +140,7 @@ def run(shop: Shop, skip: str = "") -> Instruction:
         is_over = told is not None and skip and (told.step == "swing" or told.text.startswith(skip))
         return "s" if is_over else shop.answer(keys, asks)
 
-    return lead(guide(tool=False), shop.observer, answer, show, shop.pass_time)
+    return lead(guide(tool), shop.observer, answer, show, shop.pass_time)
 
 
 def test_what_is_known_after_two_poses_is_saved(shop: Shop, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,6 +153,18 @@ def test_what_is_known_after_two_poses_is_saved(shop: Shop, tmp_path: Path, caps
     assert said[-2]["parameters"]["m"]["state"] == "known"
     load = read_estimate(tmp_path / "inertid_load.yaml").need_load()
     assert load.values[0] == pytest.approx(1.8, abs=0.1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shop", [{"tool": "gripper"}], indirect=True)
+def test_the_tool_is_not_part_of_the_load(shop: Shop, tmp_path: Path) -> None:
+    assert run(shop, skip="Pose 4", tool=True).success
+    gripper, bar = read_load("gripper"), read_load("bar")
+    assert gripper is not None
+    assert bar is not None
+    assert read_tool(tmp_path / "inertid_tool.yaml").phi[0] == pytest.approx(gripper[0], abs=0.05)
+    load = read_estimate(tmp_path / "inertid_load.yaml").need_load()
+    assert load.values[0] == pytest.approx(bar[0], abs=0.1)
 
 
 @pytest.mark.long

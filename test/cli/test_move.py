@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,19 +21,22 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.context import Context
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from inertid_ros.cli.command import make_parser
 from inertid_ros.cli.main import COMMANDS, main
-from inertid_ros.cli.move import MotionStoppedError, Mover, plan
+from inertid_ros.cli.move import MotionStoppedError, Mover, defer_signals, plan
 from inertid_ros.cli.observer import Observer
 from inertid_ros.core.errors import FileFormatError
+from inertid_ros.core.records import FloatArray
 from inertid_ros.guide.supervision import Stage, Supervisor
 from inertid_ros.motions.motion import MinimumJerk
 from inertid_ros.motions.multisine import JointLimits
 from inertid_ros.motions.safety import UnsafeMotionError
 from inertid_ros.motions.trajectory import Trajectory, prepare_directory, sample_motion, write_trajectory
+from inertid_ros.ros.runtime import make_executor, ros_session
 from inertid_ros.sim.scenario import read_urdf
 
 test_msgs = pytest.importorskip("test_msgs.action", reason="the package test_msgs, whose action stands in, is missing")
@@ -52,7 +57,8 @@ class Controller:
         self.events = self.node.create_publisher(DiagnosticArray, "inertid/events", 10)
         self.accepts, self.obeys, self.gives_up, self.lag, self.falls_silent = True, True, False, 0.0, False
         self.cancelled = False
-        self.time, self.begin, self.sent, self.position = 100.0, np.inf, 0.0, np.zeros(2)
+        self.time, self.begin, self.sent = 100.0, np.inf, 0.0
+        self.position: FloatArray = np.zeros(2)
         self._over, self._idle = threading.Event(), threading.Event()
         self._idle.set()
         self._server = ActionServer(
@@ -186,6 +192,13 @@ def test_a_rejected_motion_does_not_begin(rig: Rig) -> None:
         rig.follow()
 
 
+def test_a_motion_that_begins_elsewhere_is_not_sent(rig: Rig) -> None:
+    rig.controller.position = np.array([0.3, 0.0])
+    with pytest.raises(MotionStoppedError, match=r"shoulder is off by 0\.\d+, 0.15 allowed; nothing was sent"):
+        rig.follow()
+    assert not rig.goals
+
+
 def test_a_controller_that_lags_is_stopped(rig: Rig) -> None:
     rig.controller.lag = 1.0
     with pytest.raises(MotionStoppedError, match=r"tracking error: shoulder is off by 0\.\d+, .*; it was stopped"):
@@ -212,6 +225,25 @@ def test_the_end_of_a_joint_stops_the_motion(rig: Rig) -> None:
     narrow = JointLimits(np.full(2, -2.0), np.full(2, 1.0), LIMITS.velocity, LIMITS.acceleration, LIMITS.effort)
     with pytest.raises(MotionStoppedError, match=r"shoulder is 0\.\d+ beyond its limit; it was stopped"):
         rig.follow(narrow)
+
+
+def test_ctrl_c_cancels_the_goal_before_ros_ends(rig: Rig) -> None:
+    """Signals come to the process as from a terminal; rclpy's own handlers would shut its context down."""
+    with ros_session([]), defer_signals() as look_out:
+        pass_time, executor = rig.mover.pass_time, make_executor(rig.observer.node)
+
+        def interrupt() -> None:
+            pass_time()
+            if 0.8 < rig.controller.time - rig.controller.begin < 0.95:
+                os.kill(os.getpid(), signal.SIGINT)
+            executor.spin_until_future_complete(Future(), timeout_sec=0.001)
+            look_out()
+
+        rig.mover.pass_time = interrupt
+        with pytest.raises(KeyboardInterrupt):
+            rig.follow()
+        assert rclpy.ok()
+    assert rig.controller.cancelled
 
 
 def test_silence_stops_the_motion(rig: Rig) -> None:
