@@ -25,6 +25,7 @@ LAYERS = {
     "bags": {"bags", "core", "files", "messages"},
     "motions": {"bags", "core", "files", "motions"},
     "control": {"control", "core", "files", "motions"},
+    "guide": {"core", "guide", "motions"},
     "sim": {"control", "core", "files", "motions", "sim"},
     "replay": {"bags", "core", "files", "messages", "objects", "replay", "report", "text"},
     "report": {"", "control", "core", "files", "replay", "report", "text"},
@@ -37,6 +38,7 @@ LAYERS = {
         "control",
         "core",
         "files",
+        "guide",
         "motions",
         "objects",
         "replay",
@@ -56,6 +58,7 @@ LIBRARIES = {
     "bags": {"numpy", "rosbags", "yaml"} | {"backports", "compression", "lz4"},  # with which rosbags unpacks
     "motions": {"numpy", "scipy", "pinocchio", "rosbags", "yaml"},
     "control": {"numpy", "scipy"},
+    "guide": {"numpy"},
     "sim": {"numpy", "scipy", "pinocchio", "yaml"},
     "replay": {"numpy", "scipy", "pinocchio", "rosbags"},
     "report": {"numpy", "matplotlib"},

@@ -152,6 +152,8 @@ LIBRARY = file_option(
     "--library", metavar="DIR", default=Path("objects"), help="directory of the objects (default: objects)"
 )
 JSON = option("--json", action="store_true", help="print JSON instead of tables")
+YES = option("--yes", action="store_true", help="give the usual answer to every question")
+ESTIMATOR = option("--node", default="inertid", metavar="NAME", help="name of the estimator (default inertid)")
 GRAVITY = option(
     "--gravity",
     type=float,

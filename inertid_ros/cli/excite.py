@@ -78,16 +78,7 @@ def run(options: argparse.Namespace) -> int:
     pose = {} if options.pose is None else read_pose(options.pose)
     prepare = prepare_load if options.target == "load" else prepare_links
     target = prepare(robot, options)
-    workspace = Workspace(
-        floors=read_floors(options.floor),
-        file=options.workspace,
-        packages=tuple(options.packages),
-        rest={name: value for name, value in pose.items() if name not in target.joint_names},
-        margin=options.margin,
-        self_margin=options.self_margin,
-        speed=options.tool_speed,
-        unchecked=options.unchecked,
-    )
+    workspace = make_workspace(options, {name: value for name, value in pose.items() if name not in target.joint_names})
     gravity = np.array(options.gravity)
     safety, unseen = workspace.make_check(robot, (options.urdf, text), target.joint_names, gravity, target.limits)
     start = None if options.pose is None else _find_start(pose, target, safety)
@@ -107,6 +98,20 @@ def run(options: argparse.Namespace) -> int:
     print_all(*_describe_start(target, motion, whole), *describe_safety(safety, whole, gravity, unseen))
     print_all(*_describe_peaks(target, whole), f"wrote {table} and {bag}", ADVICE)
     return OK
+
+
+def make_workspace(options: argparse.Namespace, rest: Mapping[str, float]) -> Workspace:
+    """What the options state of the surroundings; `rest` is where the joints are that do not move [rad or m]."""
+    return Workspace(
+        floors=read_floors(options.floor),
+        file=options.workspace,
+        packages=tuple(options.packages),
+        rest=rest,
+        margin=options.margin,
+        self_margin=options.self_margin,
+        speed=options.tool_speed,
+        unchecked=options.unchecked,
+    )
 
 
 def _check_options(options: argparse.Namespace) -> None:

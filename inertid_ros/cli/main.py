@@ -13,6 +13,7 @@ from inertid_ros.cli.command import (
     CARRIED,
     EITHER,
     ESTIMATE,
+    ESTIMATOR,
     GRAVITY,
     JSON,
     LIBRARY,
@@ -22,6 +23,7 @@ from inertid_ros.cli.command import (
     SAFETY,
     SOURCES,
     SPAN,
+    YES,
     Command,
     Option,
     file_option,
@@ -82,6 +84,22 @@ COMMANDS = (
                 help="puma560 identifies a load (the default), ddarm its links",
             ),
         ),
+    ),
+    Command(
+        "guide",
+        "guide.run",
+        "be led through identifying a payload",
+        "Lead through identifying what a robot carries, step by step, on the live data of any driver: checks of "
+        "topics, rates, sign, frame and sensor; poses chosen by what is not known yet; capturing the tool; attaching "
+        "the load; verdict, file, and lines to paste elsewhere. The robot is moved by you, or by your program. Uses "
+        "the estimator that is running, else starts one. ROS arguments follow, those of `inertid node`.",
+        (
+            option("--tool", action="store_true", help="identify the bare tool first, then the load without it"),
+            YES,
+            option("--json", action="store_true", help="one JSON object per line instead of a screen"),
+            ESTIMATOR,
+        ),
+        takes_ros_arguments=True,
     ),
     Command(
         "params",
@@ -241,6 +259,38 @@ COMMANDS = (
                 "the URDF (default: 0.5 %% of the effort limit at 200 Hz, 0.5 Nm where there is none)",
             ),
         ),
+    ),
+    Command(
+        "move",
+        "move.run",
+        "let a controller follow a checked motion, under supervision",
+        "Let a controller follow a motion through the action FollowJointTrajectory: a safe approach first, then the "
+        "motion slowly, then at the speed asked for. All of it is proved to keep clear of floor, boxes and the arm "
+        "itself before anything moves, and each part is asked for. Stops on tracking error, contact (while an "
+        "estimator is running), ends of joints, and silence. ROS arguments follow.",
+        (
+            file_option("motion", metavar="MOTION", help="directory of inertid excite, YAML, or a bag"),
+            option("--scale", type=float, default=0.3, metavar="S", help="share of the motion's speed (default 0.3)"),
+            option(
+                "--action",
+                default="joint_trajectory_controller/follow_joint_trajectory",
+                metavar="NAME",
+                help="of the controller (default joint_trajectory_controller/follow_joint_trajectory)",
+            ),
+            option(
+                "--tolerance",
+                type=float,
+                default=0.1,
+                metavar="A",
+                help="tracking error to stop at [rad] (default 0.1)",
+            ),
+            file_option("--limits", help="YAML that narrows the URDF's limits, as for inertid excite"),
+            GRAVITY,
+            YES,
+            ESTIMATOR,
+            *SAFETY[1:],
+        ),
+        takes_ros_arguments=True,
     ),
     Command(
         "feedforward",

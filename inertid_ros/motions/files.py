@@ -38,11 +38,9 @@ def read_limits(path: FramePath | ArmModel, file: str | Path | None = None) -> J
     A joint without an end may turn half a turn to both sides. An effort limit of zero is taken for none.
     InertidError names the entry of a file that cannot be used, or a joint without a velocity limit in either place.
     """
-    model, count = path.model, len(path.joint_names)
-    of_urdf = (model.lowerPositionLimit, model.upperPositionLimit, model.velocityLimit, model.effortLimit)
-    lower, upper, velocity, effort = (np.array(limit[:count]) for limit in of_urdf)
-    endless = upper - lower > ENDLESS
-    lower[endless], upper[endless] = -np.pi, np.pi
+    lower, upper = read_ends(path)
+    of_urdf = (path.model.velocityLimit, path.model.effortLimit)
+    velocity, effort = (np.array(limit[: len(lower)]) for limit in of_urdf)
     for limit in (velocity, effort):
         limit[(limit <= 0.0) | (limit > ENDLESS)] = np.inf
     given = _read_file(file, path.joint_names)
@@ -51,6 +49,15 @@ def read_limits(path: FramePath | ArmModel, file: str | Path | None = None) -> J
     _check(path.joint_names, lower, upper, velocity)
     acceleration = np.where(np.isfinite(given["acceleration"]), given["acceleration"], velocity / TIME_TO_SPEED)
     return JointLimits(lower, upper, velocity, acceleration, effort)
+
+
+def read_ends(path: FramePath | ArmModel) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest positions (n,) of joints by the URDF; half a turn to both sides where there is no end."""
+    count = len(path.joint_names)
+    lower, upper = (np.array(ends[:count]) for ends in (path.model.lowerPositionLimit, path.model.upperPositionLimit))
+    endless = upper - lower > ENDLESS
+    lower[endless], upper[endless] = -np.pi, np.pi
+    return lower, upper
 
 
 def _read_file(file: str | Path | None, names: tuple[str, ...]) -> dict[str, FloatArray]:

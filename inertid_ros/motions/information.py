@@ -63,6 +63,11 @@ class MotionInformation(ABC):
         self._prior = prior
         self.wanted = wanted
 
+    @property
+    def prior(self) -> FloatArray:
+        """Information (U, U) before any motion."""
+        return self._prior.copy()
+
     @abstractmethod
     def move(self, path: JointPath) -> tuple[FloatArray, FloatArray]:
         """Features (N, E) and efforts (N, n) of N samples, each by itself."""
@@ -75,6 +80,13 @@ class MotionInformation(ABC):
             filtered = filter_ramps(filtered, cutoff, step)
         rows = (filtered @ self._whitened).reshape(-1, len(self._prior))
         return MotionValue(self._prior + step * rows.T @ rows, efforts, features, rows)
+
+    def hold(self, positions: FloatArray, seconds: float) -> FloatArray:
+        """Information (N, U, U) that each of N poses (N, n) brings by itself if it is held: low-passes let it pass."""
+        rest = np.zeros_like(positions)
+        features, _ = self.move(JointPath(positions, rest, rest))
+        rows = (features @ self._whitened).reshape(len(positions), -1, len(self._prior))
+        return np.asarray(seconds * np.einsum("nki,nkj->nij", rows, rows))
 
     def cost(self, information: FloatArray) -> float:
         """Minus the log-determinant of the information on what is wanted (Schur complement)."""

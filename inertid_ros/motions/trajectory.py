@@ -89,6 +89,11 @@ class Trajectory:
         path = JointPath(*(part[:, order] for part in self.path))
         return Trajectory(tuple(joint_names), self.times, path, efforts, self.stamp)
 
+    def slow_down(self, scale: float) -> Trajectory:
+        """The same path at another speed, 1 for the same; efforts would be others, and are left out."""
+        path = JointPath(*(part * scale**order for order, part in enumerate(self.path)))
+        return Trajectory(self.joint_names, self.times / scale, path)
+
     def check(self, limits: JointLimits) -> None:
         """FileFormatError if a point is beyond a limit of position or velocity."""
         for kind, values, lower, upper in (

@@ -33,8 +33,8 @@ def run_estimator(arguments: list[str] | None = None) -> int:
     with _ending_at_once():
         from inertid_ros.ros.runtime import run_node
 
-        _prepare_kernels()
-    return run_node("inertid", arguments, _make_estimator)
+        prepare_kernels()
+    return run_node("inertid", arguments, make_estimator)
 
 
 def run_driver(arguments: list[str] | None = None) -> int:
@@ -85,7 +85,7 @@ def _ending_at_once() -> Iterator[None]:
         signal.signal(signal.SIGINT, python_handler)
 
 
-def _prepare_kernels() -> None:
+def prepare_kernels() -> None:
     """Compile or load the kernels, before there is a node that others would wait for in vain."""
     from geometry_msgs.msg import WrenchStamped
     from rclpy.logging import get_logger
@@ -104,7 +104,7 @@ def _prepare_kernels() -> None:
         get_logger("inertid").info(f"compiled in {time.monotonic() - started:.0f} s")
 
 
-def _make_estimator() -> EstimatorNode:
+def make_estimator() -> EstimatorNode:
     """Make the node, active unless the parameter `autostart` says otherwise or it cannot be configured yet."""
     from rclpy.lifecycle import TransitionCallbackReturn
 

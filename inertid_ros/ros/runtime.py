@@ -172,17 +172,19 @@ def spin(node: Node, on_idle: Callable[[], None] | None = None) -> None:
         _keep(executor)
         raise
     finally:
-        _end(executor, node)
+        end_nodes(executor, node)
 
 
-def _end(executor: Executor, node: Node) -> None:
-    """Take a node out of its executor, with all callbacks that the middleware has of it, and destroy it."""
+def end_nodes(executor: Executor, *nodes: Node) -> None:
+    """Take nodes out of their executor, with all callbacks that the middleware has of them, and destroy them."""
     try:
-        executor.remove_node(node)
+        for node in nodes:
+            executor.remove_node(node)
         executor.shutdown()
     except Exception:  # noqa: BLE001 - whatever it is, the process ends
         _keep(executor)
-    node.destroy_node()
+    for node in nodes:
+        node.destroy_node()
 
 
 def _keep(executor: Executor) -> None:

@@ -303,7 +303,9 @@ def test_bad_input_is_one_line_with_what_to_do(tmp_path: Path, bag: Path, capsys
     assert "axis_1" in line
     base = tmp_path / "base"
     base.mkdir()
-    line = fail(capsys, "replay", silent, "--params", write_parameters(base, "source: base_wrench"), "-o", out, "--force")
+    line = fail(
+        capsys, "replay", silent, "--params", write_parameters(base, "source: base_wrench"), "-o", out, "--force"
+    )
     assert "has no topic /base_wrench" in line
     line = fail(capsys, "replay", bag, "--params", good, "-o", out, "--start", "5", "--end", "3")
     assert "--start" in line

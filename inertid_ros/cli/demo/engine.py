@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import rclpy
 from rcl_interfaces.msg import Log
+from rclpy.node import Node
 from rclpy.task import Future
 from rich.console import Console
 from std_msgs.msg import Float64MultiArray
@@ -45,12 +46,13 @@ class DemoError(InertidError):
 class Listener:
     """Hears an estimate and the estimator's log with a ROS node of its own, as any other would."""
 
-    def __init__(self, parameters: str, covariance: str, frame: Snapshot) -> None:
+    def __init__(self, parameters: str, covariance: str, frame: Snapshot, node: Node | None = None) -> None:
         """Subscribe to the topics of n values with their states, and of their (n, n) covariance.
 
-        `frame` is what snapshots say of the parameters besides the estimate: labels, truth, CAD model.
+        `frame` is what snapshots say of the parameters besides the estimate: labels, truth, CAD model. The node is one
+        of its own unless another is given.
         """
-        self.node = rclpy.create_node("demo")
+        self.node = rclpy.create_node("demo") if node is None else node
         self._topic = parameters
         self._latest = frame
         self._lines: deque[str] = deque(maxlen=_LOG_LINES)

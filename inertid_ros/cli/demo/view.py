@@ -19,7 +19,7 @@ from inertid_ros.text.numbers import INTERVAL, format_estimate, format_number
 CONFIDENCE = 0.999
 """An honest estimate fails the joint test once in a thousand runs."""
 
-_STYLES = {"known": "green", "uncertain": "yellow", "not excited yet": "red"}
+STYLES = {"known": "green", "uncertain": "yellow", "not excited yet": "red"}
 _LINE_PERIOD = 1.0
 
 
@@ -133,7 +133,7 @@ def make_table(snapshot: Snapshot, title: str) -> Table:
         mark = ("yes" if inside[index] else "no") if excited else "-"
         numbers = [format_number(column[index], ".5f") for column in columns]
         # As Text, since rich takes brackets in a plain string for markup.
-        table.add_row(Text(snapshot.labels[index]), *numbers, estimate, mark, Text(state, style=_STYLES[state]))
+        table.add_row(Text(snapshot.labels[index]), *numbers, estimate, mark, Text(state, style=STYLES[state]))
     return table
 
 
