@@ -84,7 +84,7 @@ setup(
     extras_require={
         "docs": ["mkdocs"],
         "jazzy": JAZZY,
-        "jazzy_test": ["ros-jazzy-test-msgs"],
+        "jazzytest": ["ros-jazzy-test-msgs"],
         "test": ["hypothesis", "mypy", "pytest", "pytest-xdist", "ruff", "setuptools", "types-PyYAML", "xacro"],
         "xacro": ["xacro"],
     },

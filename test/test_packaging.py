@@ -34,7 +34,7 @@ PIP_NAMES = {"pinocchio": "pin", "rosbags": "rosbags", "yaml": "PyYAML"}
 # What only some use, an extra of its own name for pip.
 OPTIONAL = {"xacro"}
 # What there are no wheels of; without it, static transforms are not listened to.
-WITHOUT_WHEEL = {"tf2_msgs"}
+WITHOUT_WHEEL = {"control_msgs", "tf2_msgs"}
 # What rosdep has no key for: package.xml says so in a comment, and pip installs it.
 WITHOUT_KEY = {"rosbags"}
 # Comes with rosbags, which unpacks with them too.
@@ -44,8 +44,6 @@ NOT_IMPORTED = {"plotly"}
 # Started by launch files, not imported; and the middleware that wheels do not bring by themselves.
 STARTED = {"robot_state_publisher", "rviz2"}
 MIDDLEWARE = "ros-jazzy-rmw-fastrtps-cpp"
-# There are no wheels of it: what needs it says so.
-WITHOUT_WHEEL = {"control_msgs"}
 # Imported by what only launch files import: whoever launches has it, and there are no wheels of it.
 LAUNCHING = ROOT / "inertid_ros" / "ros" / "launching.py"
 

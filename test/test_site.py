@@ -29,7 +29,7 @@ def test_every_page_has_its_place() -> None:
     listed = list(iterate_pages(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]))
     assert len(set(listed)) == len(listed)
     there = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
-    assert set(listed) == there | {"index.md", "contributing.md", "changelog.md"}
+    assert set(listed) == there | {"index.md", "contributing.md", "changelog.md", "security.md"}
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not installed: make docs does")

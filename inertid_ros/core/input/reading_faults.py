@@ -58,7 +58,7 @@ class ReadingFaults:
         self._intervals = [interval for interval in self._intervals if interval.end < _OPEN]
 
     def note_outlier(self, stamp: int) -> None:
-        """Note an outlier, or a step."""
+        """Note an outlier: many within a short time are those of a second publisher."""
         self._outliers.append(stamp)
         if len(self._outliers) < _MANY or not 0 <= stamp - self._outliers[0] <= _WINDOW:
             return
@@ -80,7 +80,8 @@ class ReadingFaults:
             usual: (6,) usual change between readings before it.
             free: (6,) changes that say nothing.
         """
-        self.note_outlier(stamp)
+        if self._outliers:
+            self._outliers.pop()  # what was left out before it was its first reading
         factor = _find_factor(before, after, usual, free)
         if factor == 1.0:
             return factor
