@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ import pytest
 
 DOMAINS = 100
 """Domains 1 to 100 have ports below those that Linux hands out to others."""
+_turns = itertools.count(7 * os.getpid())
+"""Each test takes another one than the test before it, of which something may still be heard."""
 
 
 @contextmanager
@@ -20,8 +23,8 @@ def claim_domain() -> Iterator[int]:
     """A domain that no other test on this machine has, in whatever process or run: as long as its file is locked."""
     directory = Path(tempfile.gettempdir()) / f"inertid_ros_domains-{os.getuid()}"
     directory.mkdir(exist_ok=True)
-    for turn in range(DOMAINS):
-        domain = 1 + (os.getpid() + turn) % DOMAINS
+    for turn in itertools.islice(_turns, DOMAINS):
+        domain = 1 + turn % DOMAINS
         with (directory / str(domain)).open("w") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -307,9 +307,9 @@ def test_bad_input_is_one_line_with_what_to_do(tmp_path: Path, bag: Path, capsys
         capsys, "replay", silent, "--params", write_parameters(base, "source: base_wrench"), "-o", out, "--force"
     )
     assert "has no topic /base_wrench" in line
-    line = fail(capsys, "replay", bag, "--params", good, "-o", out, "--start", "5", "--end", "3")
+    line = fail(capsys, "replay", bag, "--params", good, "-o", out, "--force", "--start", "5", "--end", "3")
     assert "--start" in line
-    line = fail(capsys, "replay", bag, "--params", good, "-o", out, "--start", "500")
+    line = fail(capsys, "replay", bag, "--params", good, "-o", out, "--force", "--start", "500")
     assert "no message between 500 and inf s" in line
 
 
