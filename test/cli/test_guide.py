@@ -107,6 +107,8 @@ class Shop:
         if asks and self.instruction is not None and self.instruction.text.startswith("Attach"):
             assert self.attach.service_is_ready()
             self.attach.call_async(SetBool.Request(data=True))
+            for _ in range(5):  # whoever attaches a load takes some time before saying so
+                self.pass_time()
         return keys[0] if asks else ""
 
     def close(self) -> None:

@@ -258,6 +258,7 @@ def test_a_controller_that_gives_up_is_named(rig: Rig) -> None:
         rig.follow()
 
 
+@pytest.mark.long
 def test_a_controller_that_cannot_be_stopped_is_an_alarm(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     rig.controller.obeys, rig.controller.lag = False, 1.0
     advance = rig.controller.advance
