@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -154,17 +153,19 @@ def test_a_brief_kernel_holds_the_interpreter() -> None:
         return total
 
     def come_in() -> None:
-        time.sleep(0.001)
+        begins.wait()
         ran.append(True)
 
     kernel = module.brief(add_up)
     kernel(1)
     ran: list[bool] = []
+    begins = threading.Event()
     before = sys.getswitchinterval()
     sys.setswitchinterval(60.0)
     other = threading.Thread(target=come_in)
     try:
         other.start()
+        begins.set()
         kernel(30_000_000)
         came_in_between = bool(ran)
     finally:
