@@ -50,7 +50,7 @@ _FILLED = 0.9
 _FIT_AGAIN = 15
 """Rows (0.3 s) that must fit what is known for a change of unit or sign to be over: gravity may have turned by then."""
 _KEEP_EVERY = 500_000_000
-"""How often [ns] all that was learnt is kept, to go back to when a fault of the sensor is found: a copy takes 1 ms."""
+"""How often [ns] all that was learnt is kept, to go back to when the sensor turns out wrong: a copy takes 0.2 ms."""
 _KEPT = 4
 """How many of these are kept: two seconds, in which every fault is found that can be."""
 
