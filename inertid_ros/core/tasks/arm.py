@@ -48,6 +48,9 @@ from inertid_ros.core.static.rest_poses import StaticWrench
 
 INTERVALS_PER_SOLUTION = 25
 """Once in so many decision intervals (0.5 s) the unknowns are solved for: predictions need no more."""
+_GROWN = 1.05
+"""Factor by which rows must have grown since the last solution: one that lacks a twentieth of them is as good, to a
+fortieth of its standard deviations."""
 _EXACT = 1e-6
 """Standard deviation of an arm whose covariance is not known, as a part of what an arm of its size can have: as good
 as exact, and far from rounding."""
@@ -174,7 +177,7 @@ class ArmTask:
                 self._add_nuisances(sample)
                 self.estimator.take(row.equations, row.usable, spread)
             decision = self._test(row.equations, row.usable)
-        if stamp // INTERVAL % INTERVALS_PER_SOLUTION == 0 and self.estimator.rows > self._solved_rows:
+        if stamp // INTERVAL % INTERVALS_PER_SOLUTION == 0 and self.estimator.rows > _GROWN * self._solved_rows:
             self._solve(sample.item(0))
         return decision
 
