@@ -120,9 +120,10 @@ class WrenchLine(Timeline):
             self._set_aside = None
 
     def decide(self, stamps: IntArray, position: int) -> Verdict:
-        """Decide about the sample at which the kernel has stopped; outliers are left out.
+        """Decide about the sample at which the kernel has stopped; outliers are set aside.
 
-        They are reported once the next one shows that they were no step, as a contact or another load makes it.
+        They are reported once the next one shows that they were no step, as a contact or another load makes it; if they
+        were one, they are taken after all.
         """
         found, stamp = self.integers.item(FOUND), stamps.item(position)
         if found in (OUTLIER, IMPLAUSIBLE):
@@ -134,7 +135,10 @@ class WrenchLine(Timeline):
                 self._health.report(self._source, "implausible", stamp)
             return Verdict.LEAVE
         if found == STEP:
-            scales, self._set_aside = self._scales, None
+            scales = self._scales
+            if self._set_aside is not None and self._set_aside < stamp:
+                self.insert(self._set_aside, scales[SET_ASIDE])
+            self._set_aside = None
             after = np.stack((scales[SET_ASIDE], self._pushed[position]))
             scales[USUAL] *= abs(self.faults.note_step(stamp, scales[HELD], after, scales[USUAL], scales[FREE]))
             self.integers[ASIDE] = TAKE_IT

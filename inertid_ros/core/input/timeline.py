@@ -356,6 +356,14 @@ class Timeline:
             self.integers[ACCEPTED] = stamp
         return verdict
 
+    def insert(self, stamp: int, values: FloatArray) -> None:
+        """Append a sample (C,) that was set aside, after all others."""
+        if self.integers.item(STOP) == len(self.states):
+            self._make_room(1)
+        row = self.integers.item(STOP)
+        self.integers[[LAST, NEWEST, STAMPS + row, STOP]] = stamp, stamp, stamp, row + 1
+        self.states[row] = values
+
     def _make_room(self, count: int) -> None:
         """Move what is kept to the front, into a larger piece of memory if need be."""
         start, stop = self.integers[[START, STOP]].tolist()

@@ -108,3 +108,20 @@ def test_gap_or_clock_jump_does_not_condemn_velocities(pause: float) -> None:
     stamps[1030:] += round(pause * SECOND)
     stream.push_states(np.arange(1), stamps, positions, velocities)
     assert "velocity_unusable" not in {item.code for item in health.items()}
+
+
+@pytest.mark.parametrize("block", [1, 1000])
+def test_first_reading_of_a_step_is_predicted_too(block: int) -> None:
+    """A contact: its first reading stands out as an outlier does, until the next one agrees with it."""
+    values = WRENCHES.wrenches.copy()
+    values[300:, 1] += 40.0
+    wrenches = WRENCHES._replace(wrenches=values)
+    chain, predicted = make_chain(), []
+    chain.push(JOINTS)
+    for start in range(0, len(values), block):
+        chain.push(wrenches.take(slice(start, start + block)))
+        output = chain.process()
+        predicted += [] if output is None else output.stamps.tolist()
+    between_joint_states = WRENCHES.stamps[1:-1].tolist()
+    assert [stamp for stamp in predicted if stamp in between_joint_states] == between_joint_states
+    assert not chain.health
