@@ -12,6 +12,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -47,6 +48,11 @@ _KERNELS = (
     "../messages/cdr_layout.py",
 )
 """The files that hold kernels, relative to this one."""
+
+
+def _mark() -> Path | None:
+    """The file that says that all kernels are in the cache, which may be that of several versions."""
+    return None if _CACHE is None else _CACHE / f"complete-{_hash_sources()}"
 
 
 def _hash_sources() -> str:
@@ -93,8 +99,16 @@ _CACHE = _set_cache()
 
 
 def is_compiled() -> bool:
-    """Whether compiled kernels are there already; where they are not, the first samples wait for half a minute."""
-    return bool(config.DISABLE_JIT) or (_CACHE is not None and any(_CACHE.rglob("*.nbc")))
+    """Whether compiled kernels are all there already; where they are not, the first samples wait for a minute."""
+    return bool(config.DISABLE_JIT) or ((mark := _mark()) is not None and mark.exists())
+
+
+def note_compiled() -> None:
+    """Note that all kernels are in the cache: compilation that was interrupted goes on where it was."""
+    mark = _mark()
+    if mark is not None and not config.DISABLE_JIT:
+        with suppress(OSError):  # the next start says once more that it compiles
+            mark.touch()
 
 
 def compiled(function: Function) -> Function:

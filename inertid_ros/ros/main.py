@@ -91,7 +91,7 @@ def prepare_kernels() -> None:
     from rclpy.logging import get_logger
     from rclpy.serialization import serialize_message
 
-    from inertid_ros.core.compiled import is_compiled
+    from inertid_ros.core.compiled import is_compiled, note_compiled
     from inertid_ros.core.warm_up import warm_up
     from inertid_ros.ros.inputs import wrench_decoder
 
@@ -101,6 +101,7 @@ def prepare_kernels() -> None:
     warm_up()
     wrench_decoder().decode(serialize_message(WrenchStamped()))
     if not was_compiled:
+        note_compiled()
         get_logger("inertid").info(f"compiled in {time.monotonic() - started:.0f} s")
 
 
