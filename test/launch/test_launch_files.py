@@ -117,9 +117,11 @@ def test_an_empty_argument_overrides_nothing_and_a_given_one_does(tmp_path: Path
     context = make_context(module, namespace="left/arm")
     (node,) = module.make_node(context)
     (overrides,) = evaluate_parameters(context, node._Node__parameters)
-    assert overrides == {"autostart": True, "use_sim_time": False}
+    state_file = "~/.ros/left_arm_inertid_state.json"
+    assert overrides == {"autostart": True, "use_sim_time": False, "state_file": state_file}
     path = tmp_path / "my arm.yaml"
-    context = make_context(module, sensor_frame="tool0", use_sim_time="true", params_file=str(path))
+    given = {"sensor_frame": "tool0", "use_sim_time": "true", "state_file": "none", "params_file": str(path)}
+    context = make_context(module, **given)
     with pytest.raises(FileNotFoundError, match="is not a file"):
         module.make_node(context)
     path.write_text("{}")
@@ -170,6 +172,7 @@ def test_the_launch_of_the_links_asks_for_links_only() -> None:
         "estimators": ["links"],
         "autostart": True,
         "use_sim_time": False,
+        "state_file": "~/.ros/inertid_state.json",
     }
     context = make_context(module, source="both", effort_unit="newton_metre", load="true")
     (node,) = module.make_node(context)
@@ -195,7 +198,11 @@ def test_the_demonstration_s_robot_is_no_vendor_s(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "get_package_share_directory", lambda _: str(ROOT))
     monkeypatch.setattr(module, "is_installed", lambda _: False)
     _, estimator, _ = module.make_actions(make_context(module))
-    assert dict(estimator.launch_arguments) == {"robot": "", "params_file": str(ROOT / "config" / "puma560.yaml")}
+    assert dict(estimator.launch_arguments) == {
+        "robot": "",
+        "params_file": str(ROOT / "config" / "puma560.yaml"),
+        "state_file": "none",
+    }
 
 
 @needs_launch
