@@ -40,13 +40,17 @@ _LEAST_FREEDOM = 0.1
 are: then each is looked at for itself as well."""
 
 
+PLAIN, COUNTED = range(2)
+"""Of rows: their products, and those with which they count, less where columns have turned out wrong."""
+
+
 class Blocks:
     """Sums of products of rows, block by block; each of them is never changed.
 
     Attributes:
-        kept: products of blocks, evenly spread over all of them.
+        kept: products (2, N) of blocks, PLAIN and COUNTED, evenly spread over all of them.
         numbers: of the blocks that are kept, counted from 0.
-        parts: products of all blocks, of which so many in a row are added up that there are few parts.
+        parts: products (2, N) of all blocks, of which so many in a row are added up that there are few parts.
         lengths: how many blocks each part has.
     """
 
@@ -77,9 +81,9 @@ class Blocks:
             other.parts, other.lengths = (*self.parts, products), (*self.lengths, length)
         return other
 
-    def scale(self, factors: FloatArray) -> Blocks:
-        """The same with all products times factors."""
-        other = copy.copy(self)
+    def discount(self, shares: FloatArray) -> Blocks:
+        """The same with all rows so far counting less: their products (N,) by these shares."""
+        other, factors = copy.copy(self), np.stack((np.ones_like(shares), shares))
         other.kept, other.parts = (tuple(one * factors for one in part) for part in (self.kept, self.parts))
         return other
 

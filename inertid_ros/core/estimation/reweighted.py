@@ -23,7 +23,7 @@ import numpy as np
 
 from inertid_ros.core.estimation.folding import add_channels, explain_channels, find_spread, fold_channels
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.misfit import Blocks
+from inertid_ros.core.estimation.misfit import COUNTED, Blocks
 from inertid_ros.core.estimation.systematic_links import Channel, JointSolution, Nuisances, solve_jointly
 from inertid_ros.core.records import FloatArray, IntArray
 
@@ -139,7 +139,7 @@ class ReweightedEstimator:
         self._matrices: FloatArray = np.zeros(int(self._offsets[-1, 0]))
         self._early: FloatArray = np.zeros_like(self._matrices)
         self._early_rows: FloatArray = np.zeros(channels)
-        self._products: FloatArray = np.zeros_like(self._matrices)
+        self._products, self._lost = np.zeros((2, len(self._matrices)))
         self._product_rows, self._past = 0, Blocks()
         self._sums: FloatArray = np.zeros((channels, 6))
         self._long, self._short, self._blocks = np.zeros((3, channels))
@@ -190,8 +190,13 @@ class ReweightedEstimator:
             self._end_blocks()
         self._product_rows += 1
         if self._product_rows >= _PRODUCTS_BLOCK:
-            self._past.end(self._products)
-            self._products, self._product_rows = np.zeros_like(self._matrices), 0
+            self._past.end(self._present_block)
+            self._products, self._lost, self._product_rows = *np.zeros((2, len(self._matrices))), 0
+
+    @property
+    def _present_block(self) -> FloatArray:
+        """Products (2, N) of the rows since the last block, see `misfit`."""
+        return np.stack((self._products, self._products - self._lost))
 
     def _end_blocks(self) -> None:
         ended = self._sums[:, 5] >= BLOCK
@@ -224,7 +229,7 @@ class ReweightedEstimator:
             self._channel(k, self._early).fold_in(math.sqrt(1.0 - share) * self._channel(k).matrix)
         self._early_rows = self._early_rows + (1.0 - shares) * counts
         self._matrices *= np.sqrt(spread)
-        self._products, self._past = self._products * spread, self._past.scale(spread)
+        self._lost, self._past = self._products - spread * self._present_block[COUNTED], self._past.discount(spread)
 
     def freeze(self, values: FloatArray, uncertainty: Uncertainty | None) -> None:
         """Take values (U,) from elsewhere, and how uncertain they are; without that nothing is taken to be known."""
@@ -257,7 +262,7 @@ class ReweightedEstimator:
             Channel(self._channel(k).matrix, used, float(rows[k]), float(variances[k]), float(floors[k]))
             for k, used in enumerate(self._used)
         ]
-        blocks = self._past.with_rest(self._products, self._product_rows / _PRODUCTS_BLOCK)
+        blocks = self._past.with_rest(self._present_block, self._product_rows / _PRODUCTS_BLOCK)
         joint = solve_jointly(channels, self._prior, solution.values, self._nuisances, blocks)
         attenuation = solution.find_attenuation()
         covariance, repeatability = joint.covariance + attenuation, joint.repeatability + attenuation

@@ -34,7 +34,7 @@ from scipy.linalg import eigh, solve_triangular
 
 from inertid_ros.core.estimation.evidence import find_evidence
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.misfit import FEWEST_BLOCKS, Blocks, ChannelScores
+from inertid_ros.core.estimation.misfit import COUNTED, FEWEST_BLOCKS, PLAIN, Blocks, ChannelScores
 from inertid_ros.core.records import FloatArray, IntArray
 
 _ROUNDS = 3
@@ -226,7 +226,7 @@ def _list_scores(channels: Sequence[Channel], blocks: Blocks, unknowns: int) -> 
     scores, start = [], 0
     for channel in channels:
         size = len(channel.matrix)
-        products = np.array([block[start : start + size**2].reshape(size, size) for block in blocks.kept])
+        products = np.array([block[COUNTED, start : start + size**2].reshape(size, size) for block in blocks.kept])
         own = int((channel.used < unknowns).sum())
         scores.append(ChannelScores(products, channel.matrix[:own, :own], own, blocks.ended))
         start += size**2
@@ -269,11 +269,11 @@ def _let_wander(channels: Sequence[Channel], nuisances: Nuisances, blocks: Block
         own = np.isin(channel.used, nuisances.frictions[k]) if k < len(nuisances.frictions) else channel.used < 0
         friction = np.flatnonzero(own)
         courses: FloatArray = np.empty((len(lengths), 0))
-        parts = np.array([part[start : start + size**2].reshape(size, size) for part in blocks.parts])
+        parts = np.array([part[:, start : start + size**2].reshape(2, size, size) for part in blocks.parts])
         if nuisances.wander > 0.0 and len(friction) and len(lengths) > 1:
-            courses = find_courses(lengths, parts[:, friction[-1], friction[-1]])
+            courses = find_courses(lengths, parts[:, PLAIN, friction[-1], friction[-1]])
         places = first + np.arange(courses.shape[1] * len(friction)).reshape(courses.shape[1], len(friction))
-        matrix = add_courses(channel.matrix, parts, friction, courses) if places.size else channel.matrix
+        matrix = add_courses(channel.matrix, parts[:, COUNTED], friction, courses) if places.size else channel.matrix
         extended = replace(channel, matrix=matrix, used=np.append(channel.used, places))
         wanders.append(_Wander(extended, friction, places, courses[within]))
         first, start = first + places.size, start + size**2

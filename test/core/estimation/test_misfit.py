@@ -70,8 +70,8 @@ def test_slow_noise_is_inflated_by_what_it_does_to_the_estimate() -> None:
 def test_blocks_of_a_long_recording_are_spread_over_it() -> None:
     blocks = Blocks()
     for index in range(200):
-        blocks.end(np.array([float(index)]))
-    kept = [block.item() for block in blocks.kept]
+        blocks.end(np.full((2, 1), float(index)))
+    kept = [block[0].item() for block in blocks.kept]
     assert blocks.ended == 200
     assert len(kept) <= 16
     assert len(set(np.diff(kept))) == 1
@@ -81,17 +81,17 @@ def test_blocks_of_a_long_recording_are_spread_over_it() -> None:
 def test_parts_of_a_long_recording_have_all_of_it() -> None:
     blocks, other = Blocks(), Blocks()
     for index in range(100):
-        (blocks if index < 70 else other).end(np.array([float(index)]))
+        (blocks if index < 70 else other).end(np.full((2, 1), float(index)))
     blocks.add(other)
-    whole = blocks.with_rest(np.array([1000.0]), 0.5)
+    whole = blocks.with_rest(np.full((2, 1), 1000.0), 0.5)
     assert len(blocks.parts) <= 16
     assert sum(blocks.lengths) == blocks.ended == 100
     assert sum(whole.lengths) == 100.5
     starts = np.cumsum((0.0, *blocks.lengths[:-1]))
     for part, start, length in zip(blocks.parts, starts, blocks.lengths, strict=True):
-        assert part.item() == pytest.approx(np.arange(start, start + length).sum())
-    assert sum(part.item() for part in whole.parts) == pytest.approx(np.arange(100).sum() + 1000.0)
-    assert [block.item() for block in blocks.kept] == list(blocks.numbers)
+        assert part[0].item() == pytest.approx(np.arange(start, start + length).sum())
+    assert sum(part[0].item() for part in whole.parts) == pytest.approx(np.arange(100).sum() + 1000.0)
+    assert [block[0].item() for block in blocks.kept] == list(blocks.numbers)
 
 
 def test_blocks_that_are_all_alike_still_show_the_noise() -> None:
@@ -102,14 +102,15 @@ def test_blocks_that_are_all_alike_still_show_the_noise() -> None:
     assert np.mean(found) == pytest.approx(0.09, rel=0.1)
 
 
-def test_scaled_blocks_are_those_of_scaled_rows() -> None:
+def test_blocks_are_discounted_and_remain_what_they_are() -> None:
     blocks, random = Blocks(), np.random.default_rng(5)
     products = random.normal(size=(3, 4))
     for one in products:
-        blocks.end(one)
-    factors = random.uniform(size=4)
-    scaled = blocks.scale(factors)
-    np.testing.assert_array_equal(scaled.kept, factors * products)
-    np.testing.assert_array_equal(scaled.parts, factors * products)
-    np.testing.assert_array_equal(blocks.kept, products)
-    assert scaled.ended == 3
+        blocks.end(np.stack((one, one)))
+    shares = random.uniform(size=4)
+    counted = blocks.discount(shares)
+    expected = np.stack((products, shares * products), axis=1)
+    np.testing.assert_array_equal(counted.kept, expected)
+    np.testing.assert_array_equal(counted.parts, expected)
+    np.testing.assert_array_equal(blocks.kept, np.stack((products, products), axis=1))
+    assert counted.ended == 3
