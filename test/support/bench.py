@@ -29,7 +29,7 @@ from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.ros.node import EstimatorNode
 from inertid_ros.sim.scenario import ScenarioSettings, build_simulator, read_urdf
 
-START = 1_000_000_000_000
+START = 10_000_000_000_000
 """Nanoseconds of simulated time at which the simulation starts."""
 CHUNK = 0.1
 """Seconds of simulated time that are sent at once."""
