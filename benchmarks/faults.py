@@ -10,6 +10,7 @@ goes as fast as the machine can. Faults of stamps are tried by the wall clock, t
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 import time
@@ -154,6 +155,8 @@ def run_faults(faults: Iterable[Fault], domain: int = DOMAIN, is_simulated: bool
             yield Outcome(fault, "node", (f"node does not answer: {error}",))
         finally:
             bench.close()
+            del bench
+            gc.collect()  # the threads of its middleware live as long as its context
 
 
 def measure_memory() -> float:
