@@ -72,6 +72,11 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     ),
     "silent": ("error", "no messages", "start the driver, or remap the topic to its name"),
     "undecodable": ("error", "messages that cannot be read; they are left out", "look at the publisher's middleware"),
+    "lost": (
+        "warning",
+        "the middleware lost messages on their way; samples around them are used",
+        "run the node beside the driver or on a wired network, raise net.core.rmem_max, or lower the rate",
+    ),
     "clock_apart": (
         "warning",
         "stamps are far from this node's clock; the estimate does not depend on it",

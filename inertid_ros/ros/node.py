@@ -128,8 +128,8 @@ class EstimatorNode(LifecycleNode):
                 self, publishers, self._worker, identification.sessions, lambda: (self.settings, identification.robot)
             )
             undo.callback(forward.destroy)
-            takers = self._take_sample, identification.take_description, identification.take_frames
-            undo.callback(Inputs(self, list(identification.received), *takers).destroy)
+            takers = identification.take_description, identification.take_frames, identification.report_lost
+            undo.callback(Inputs(self, list(identification.received), self._take_sample, *takers).destroy)
             undo.callback(self.destroy_timer, self._start_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics))
             self._estimate_timers: list[Any] = []
             undo.callback(self._stop_timers)
