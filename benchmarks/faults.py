@@ -31,6 +31,7 @@ from support.bench import Bench, numbers_in
 
 import inertid_ros.ros.inputs
 import inertid_ros.ros.node
+import inertid_ros.ros.pace
 from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
 
 DOMAIN = 97
@@ -56,9 +57,10 @@ class Outcome(NamedTuple):
 
 
 def prepare_node() -> None:
-    """Let nodes lose nothing, however busy the machine, and say more often than once a second what is wrong."""
+    """Let nodes lose and thin nothing, however busy the machine, and say ten times a second what is wrong."""
     inertid_ros.ros.node.DIAGNOSTICS_PERIOD = 0.1
     inertid_ros.ros.inputs.SAMPLES = QoSProfile(depth=10_000)
+    inertid_ros.ros.pace.BEHIND = float("inf")
     benches.CHUNK = 0.04
 
 

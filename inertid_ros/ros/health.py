@@ -82,6 +82,11 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "stamps are far from this node's clock; the estimate does not depend on it",
         "synchronise the computers' clocks, or set use_sim_time when a bag is played",
     ),
+    "thinned": (
+        "warning",
+        "samples come faster than they are processed; some predictions are not published, all samples are learnt from",
+        "lower the rate of the inputs, listen to fewer topics of predictions, or give the node more of a processor",
+    ),
     "withheld": ("error", "results that are not finite were not published", "call ~/reset, and report this as a bug"),
     "internal_error": (
         "error",

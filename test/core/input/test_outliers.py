@@ -116,7 +116,7 @@ def test_first_reading_of_a_step_is_predicted_too(block: int) -> None:
     values = WRENCHES.wrenches.copy()
     values[300:, 1] += 40.0
     wrenches = WRENCHES._replace(wrenches=values)
-    chain, predicted = make_chain(), []
+    chain, predicted = make_chain(), list[int]()
     chain.push(JOINTS)
     for start in range(0, len(values), block):
         chain.push(wrenches.take(slice(start, start + block)))
