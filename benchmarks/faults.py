@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 from fault_catalogue import FAULTS, Block, Fault, Memory
-from page import find_commit
+from page import find_commit, run_benchmark
 from rclpy.qos import QoSProfile
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "test"))
@@ -207,8 +207,11 @@ def main() -> int:
     """Run the matrix; 1 if anything failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="faults whose name contains this")
-    parser.add_argument("--write", action="store_true", help="write docs/faults.md")
-    options = parser.parse_args()
+    return run_benchmark(parser, run_matrix, "faults.md")
+
+
+def run_matrix(options: argparse.Namespace) -> tuple[str, list[object]]:
+    """The page, and what failed."""
     prepare_node()
     chosen = [fault for fault in FAULTS if options.only in fault.name]
     list(run_faults(chosen[:1]))
@@ -221,12 +224,8 @@ def main() -> int:
         run_faults((fault for fault in chosen if "stamp" in fault.name or "clock" in fault.name), DOMAIN, False)
     )
     grown = measure_memory() - before
-    page = make_page(outcomes, by_wall, grown)
-    if options.write:
-        (Path(__file__).parents[1] / "docs" / "faults.md").write_text(page, encoding="utf-8")
-    else:
-        sys.stdout.write(page)
-    return int(grown > LEAK or any(outcome.wrong for outcome in outcomes + by_wall))
+    failed = [one for one in outcomes + by_wall if one.wrong]
+    return make_page(outcomes, by_wall, grown), [*failed, *([grown] if grown > LEAK else [])]
 
 
 if __name__ == "__main__":
