@@ -93,6 +93,16 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "efforts are at the limit that the URDF gives; those joints' efforts are left out for a while",
         "move more slowly, or correct the effort limit in the URDF",
     ),
+    "effort_dead": (
+        "error",
+        "all efforts are zero although the arm moves; nothing is learnt from them",
+        "the driver measures no effort: look for its setting, or set links.source to base_wrench",
+    ),
+    "effort_stuck": (
+        "error",
+        "efforts stay the same although their joints move; nothing is learnt from them",
+        "look at the driver and at the current or torque sensors of these joints, or leave them out of links.joints",
+    ),
     "no_effort": (
         "error",
         "joint_states carries no effort of the arm's joints",
