@@ -34,8 +34,8 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "not_finite": ("error", "values are NaN or infinite; those samples are left out", "look at the driver"),
     "implausible": (
         "error",
-        "values are larger than any robot or sensor has; those samples are left out",
-        "look at the driver: its unit, or a code for invalid readings",
+        "values are larger than any robot or sensor has, or far beyond the URDF's limits; those samples are left out",
+        "look at the driver: its unit, or a code for invalid readings; or correct the limits in the URDF",
     ),
     "outlier": (
         "warning",
