@@ -24,7 +24,7 @@ from support.link_chain import (
 )
 
 from inertid_ros.core.estimation.estimate import LinksEstimate
-from inertid_ros.core.records import FloatArray, JointBlock, Output
+from inertid_ros.core.records import FloatArray, IntArray, JointBlock, Output
 from inertid_ros.sim.simulator import Simulator
 
 Spoil = Callable[[JointBlock], JointBlock]
@@ -143,7 +143,7 @@ def test_stuck_effort_is_named_within_a_second_and_not_learnt(code: str, stuck: 
     """Frozen at a reading, or all zero; then right again."""
     simulator = simulate_links(make_motion(), 8)
     chain = make_link_chain()
-    rows = np.zeros(3, dtype=np.int64)
+    rows: IntArray = np.zeros(3, dtype=np.int64)
     if begins > 0.0:
         drive_links(chain, simulator, 0.0, begins)
         rows = fit_of(chain).rows
