@@ -39,10 +39,10 @@ docs: environment
 	@echo "Open build/site/index.html, or run .venv/bin/mkdocs serve."
 
 kills: environment
-	.venv/bin/python benchmarks/kills.py --count $(or $(COUNT),200) --write docs/kills.md
+	.venv/bin/python benchmarks/kills.py --count $(or $(COUNT),200) --write
 
 soak: environment
-	.venv/bin/python benchmarks/soak.py --hours $(or $(HOURS),24) --minutes $(or $(MINUTES),60) --write docs/soak.md
+	.venv/bin/python benchmarks/soak.py --hours $(or $(HOURS),24) --minutes $(or $(MINUTES),60) --write
 
 faults: environment
 	.venv/bin/python benchmarks/faults.py --write

@@ -5,8 +5,8 @@ then random motion at 500 Hz with 2 kg on an arm that is drawn for each run; ide
 once. Priors are the default ones. Something happens after 12 to 13 s, but for contacts and cables that are there from
 the beginning; the run ends after 24 s. Estimates are asked for every 0.5 s, as they are published.
 
-    python benchmarks/detection.py                             prints the tables
-    python benchmarks/detection.py --write docs/detection.md   writes them, too
+    python benchmarks/detection.py            prints the tables
+    python benchmarks/detection.py --write    writes docs/detection.md
 
 Exits with 1 where a limit is missed.
 """
@@ -24,7 +24,6 @@ from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +42,7 @@ from imperfect import (
     true_wrenches,
 )
 from load_coverage import MILD, make_chain
+from page import run_benchmark
 
 from inertid_ros.core.estimation.estimate import LoadEstimate, Mode
 from inertid_ros.core.estimation.states import ParameterState
@@ -354,26 +354,24 @@ def format_alarms(sensors: str, kinds: Sequence[str], runs: int) -> str:
 
 
 def main() -> int:
-    """Run all scenarios, print and perhaps write the tables, fail if a limit is missed."""
+    """Run all scenarios, and print or write the tables; 1 if a limit is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--runs", type=int, default=40, help="seeded runs of each scenario (default 40)")
     parser.add_argument("--hours", type=float, default=10.0, help="of motion without any change (default 10)")
     parser.add_argument("--workers", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--sensors", choices=list(SENSORS), action="append", help="all if not given")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the tables to this file, too")
-    options = parser.parse_args()
-    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
-        parts, missed = make_tables(options.sensors or list(SENSORS), options.runs, options.hours, pool)
-    page = format_page(parts, missed, options.runs)
-    print(page)
-    if options.write:
-        options.write.write_text(page, encoding="utf-8")
-    return 1 if missed else 0
+
+    def make_page(options: argparse.Namespace) -> tuple[str, list[str]]:
+        with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
+            parts, missed = make_tables(options.sensors or list(SENSORS), options.runs, options.hours, pool)
+        return format_page(parts, missed, options.runs), missed
+
+    return run_benchmark(parser, make_page, "detection.md")
 
 
 def format_page(parts: Sequence[str], missed: Sequence[str], runs: int) -> str:
     """The page of the documentation."""
-    about = f"Made by `python benchmarks/detection.py --write docs/detection.md`, {runs} runs per row. {_ABOUT}"
+    about = f"Made by `python benchmarks/detection.py --write`, {runs} runs per row. {_ABOUT}"
     limits = f"50 g and more found within 3 s in {100 * _SHARE:.0f} % of runs, no event where nothing happens."
     verdict = "\n".join(f"- Missed: {line}." for line in missed) if missed else "All are met."
     title = "# Detection: changes, contacts, ramps, tares, cables"

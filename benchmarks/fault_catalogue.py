@@ -224,6 +224,8 @@ def _empty(_: Memory, joints: JointBlock, wrenches: WrenchBlock) -> list[Block]:
 
 _SIZES = (3.0, 30.0, 1e3, 1e6, 1e80, 1.7e308)
 """Sizes of outliers, beside angles, velocities and wrenches of the arm."""
+_BEYOND = 300.0
+"""Positions [rad] and velocities [rad/s] that are far beyond the limits of the PUMA's second joint."""
 _ALL, _FX, _FZ, _NY = slice(0, 6), slice(0, 1), slice(2, 3), slice(4, 5)
 
 
@@ -254,8 +256,7 @@ def _list_outliers() -> Iterator[Fault]:
             code = "implausible" if size > 1e5 else "outlier" if size > 10.0 else ""
             yield Fault(f"one wrench, {name}: {size:g}", _wrench(partial(_add, 3, columns, size)), "wrench", code, True)
         for what in ("position", "velocity"):
-            farthest = 1e4 if what == "position" else 1e3
-            code = "implausible" if size > farthest else "outlier"
+            code = "implausible" if size > _BEYOND else "outlier"
             put = _joints(partial(_add_joint, what, 3, size))
             yield Fault(f"one {what} of {size:g}", put, "joint_states", code, True)
     for value in (np.nan, np.inf):

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from faults import DOMAIN, is_definite, prepare_node
 from geometry_msgs.msg import WrenchStamped
-from page import find_commit
+from page import find_commit, run_benchmark
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
@@ -187,8 +187,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=1_000_000, help="messages through the decoders")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", action="store_true", help="write docs/fuzz.md")
-    options = parser.parse_args()
+    return run_benchmark(parser, make_page, "fuzz.md")
+
+
+def make_page(options: argparse.Namespace) -> tuple[str, list[str]]:
+    """The page, and what was found."""
     count, seed = options.count, options.seed
     parts: list[tuple[str, Callable[[int, int], Counter[str]], int]] = [
         ("messages mutated, through the decoders", fuzz_decoders, count),
@@ -205,20 +208,15 @@ def main() -> int:
         "| what | count | seconds | failures |",
         "| --- | --- | --- | --- |",
     ]
-    failed = False
+    failures: list[str] = []
     for name, fuzz, number in parts:
         began = time.monotonic()
         found = fuzz(number, seed)
-        failed |= bool(found)
+        failures += found
         described = "; ".join(f"{what}: {times}" for what, times in found.items()) or "none"
         lines.append(f"| {name} | {number:,} | {time.monotonic() - began:.0f} | {described} |")
         sys.stderr.write(lines[-1] + "\n")
-    page = "\n".join([*lines, ""])
-    if options.write:
-        (Path(__file__).parents[1] / "docs" / "fuzz.md").write_text(page, encoding="utf-8")
-    else:
-        sys.stdout.write(page)
-    return int(failed)
+    return "\n".join([*lines, ""]), failures
 
 
 if __name__ == "__main__":

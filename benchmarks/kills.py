@@ -8,7 +8,7 @@ save again as soon as it has saved. Every other kill (SIGKILL) waits for a tempo
 - the node is started again, and gets two seconds of data: the mass, less the tool, must be within 20 g;
 - what the killed writer has left must be gone by then.
 
-    python benchmarks/kills.py --count 200 --write docs/kills.md
+    python benchmarks/kills.py --count 200 --write
 
 Exits with 1 if one of these fails.
 """
@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 import rclpy
-from page import describe_run
+from page import describe_run, run_benchmark
 from rclpy.context import Context
 from rclpy.experimental import EventsExecutor
 from rclpy.parameter import Parameter
@@ -218,25 +218,23 @@ def format_page(errors: list[float], hits: int, wrong: list[str]) -> str:
         f"| failures | {len(wrong)} |",
     ]
     failures = "\n".join(f"- {line}" for line in wrong) or "None."
-    made = describe_run("python benchmarks/kills.py --write docs/kills.md")
+    made = describe_run("make kills")
     table = "\n".join(["| what | result |", "| --- | --- |", *found])
     return f"# Kills\n\n{made}\n\n{about}\n\n{table}\n\n## Failures\n\n{failures}\n"
 
 
 def main() -> int:
-    """Kill, print and perhaps write the page."""
+    """Kill, and print or write the page; 1 if anything failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=200, help="kills (default 200)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (default 0)")
     parser.add_argument("--domain", type=int, default=150, help="ROS_DOMAIN_ID, that of no other node (default 150)")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page to this file, too")
-    options = parser.parse_args()
-    errors, hits, wrong = run(options.count, options.seed, options.domain)
-    page = format_page(errors, hits, wrong)
-    print(page)
-    if options.write:
-        options.write.write_text(page, encoding="utf-8")
-    return 1 if wrong else 0
+
+    def make_page(options: argparse.Namespace) -> tuple[str, list[str]]:
+        errors, hits, wrong = run(options.count, options.seed, options.domain)
+        return format_page(errors, hits, wrong), wrong
+
+    return run_benchmark(parser, make_page, "kills.md")
 
 
 if __name__ == "__main__":

@@ -181,7 +181,7 @@ def format_page(own: dict[str, Outcome], default: dict[str, Outcome], runs: int,
     """The page of the documentation."""
     head = "| efforts | mean [%] | worst [%] | rms z | width [%] |\n| --- | --- | --- | --- | --- |"
     tables = ["\n".join([head, *(format_row(*item) for item in part.items())]) for part in (own, default)]
-    about = f"Made by `python benchmarks/coverage.py links --write docs/links_coverage.md`, {runs} runs per condition."
+    about = f"Made by `python benchmarks/coverage.py links --write`, {runs} runs per condition."
     limits = f"mean {100 * MEAN[0]:.0f} to {100 * MEAN[1]:.0f} %, no kind of parameter below {100 * WORST:.0f} %"
     parts = [
         "# Coverage of links: how often their intervals hold the truth",

@@ -243,7 +243,7 @@ As somebody sets them who has the sensor's data sheet: `load.delay_uncertainty`,
 
 def format_page(own: dict[str, Outcome], default: dict[str, Outcome], runs: int, missed: list[str]) -> str:
     """The page of the documentation."""
-    about = f"Made by `python benchmarks/coverage.py --write docs/coverage.md`, {runs} runs per condition. {_ABOUT}"
+    about = f"Made by `python benchmarks/coverage.py --write`, {runs} runs per condition. {_ABOUT}"
     parts = ["# Coverage: how often intervals hold the truth", about, _MEANING, _OWN, format_table(own)]
     if "ideal" in own:
         ratio = f"{own['ideal'].ratio:.2f} times as wide as those of the plain solution (16 unknowns, no nuisances)"

@@ -1,4 +1,4 @@
-"""The command line of benchmarks that make one page of the documentation."""
+"""What benchmarks that make one page of the documentation share: how they end, and their command line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import date
 from pathlib import Path
@@ -22,8 +22,32 @@ def find_commit() -> str:
     return described.stdout.strip() or "unknown"
 
 
+def run_benchmark(
+    parser: argparse.ArgumentParser,
+    make_page: Callable[[argparse.Namespace], tuple[str, Sequence[object]]],
+    name: str,
+    arguments: Sequence[str] | None = None,
+) -> int:
+    """Print a page, or write it to docs/NAME with --write; returns 1 if anything is missed, for the shell.
+
+    Args:
+        parser: knows all other options.
+        make_page: makes the page by what they say, and tells what is missed.
+        name: of the file.
+        arguments: the command line; that of the process if None.
+    """
+    parser.add_argument("--write", action="store_true", help=f"write docs/{name} instead of printing it")
+    options = parser.parse_args(arguments)
+    page, missed = make_page(options)
+    if options.write:
+        (Path(__file__).parents[1] / "docs" / name).write_text(page, encoding="utf-8")
+    else:
+        sys.stdout.write(page)
+    return int(bool(missed))
+
+
 def run_page(make_page: Callable[[int], str], name: str, runs: int, about: str) -> int:
-    """Print a page, or write it to docs/NAME.
+    """The same for a page of so many runs, of which nothing can be missed.
 
     Args:
         make_page: makes it from so many runs.
@@ -33,14 +57,7 @@ def run_page(make_page: Callable[[int], str], name: str, runs: int, about: str) 
     """
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--runs", type=int, default=runs)
-    parser.add_argument("--write", action="store_true", help=f"write docs/{name}")
-    options = parser.parse_args()
-    page = make_page(options.runs)
-    if options.write:
-        (Path(__file__).parents[1] / "docs" / name).write_text(page, encoding="utf-8")
-    else:
-        sys.stdout.write(page)
-    return 0
+    return run_benchmark(parser, lambda options: (make_page(options.runs), ()), name)
 
 
 def run_seeds(once: Callable[[int], Result], runs: int) -> list[Result]:

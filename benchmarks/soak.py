@@ -7,8 +7,8 @@ down. Every change has to be found, nothing else may be, and every covariance ha
 Live: the node as a process of its own beside the simulated driver in real time, 200 Hz, somebody listening to all that
 it publishes; its memory after a tenth of the time and at the end.
 
-    python benchmarks/soak.py --write docs/soak.md                  24 hours, one hour
-    python benchmarks/soak.py --hours 0.5 --minutes 3               shorter
+    python benchmarks/soak.py --write                    24 hours, one hour
+    python benchmarks/soak.py --hours 0.5 --minutes 3    shorter
 
 Exits with 1 if a limit is missed.
 """
@@ -33,7 +33,7 @@ import numpy as np
 import pinocchio as pin
 from imperfect import GRAVITY, SENSOR, Arm, FloatArray, Motion, random_load, true_wrenches
 from load_coverage import MILD, make_chain
-from page import describe_run
+from page import describe_run, run_benchmark
 from scipy.signal import lfilter
 
 from inertid_ros.core.estimation.estimate import LoadEstimate
@@ -208,7 +208,7 @@ def judge(day: Day | None, live: tuple[float, float] | None, minutes: float) -> 
         add("its growth from then on [MB]", f"{grown:.1f}", f"{GROWTH:g}", grown < GROWTH)
     about = "\n\n".join((__doc__ or "").strip().split("\n\n")[:3])
     others = "".join(f"\n- {line}" for line in (day.others if day is not None else [])[:50])
-    made = describe_run("python benchmarks/soak.py --write docs/soak.md")
+    made = describe_run("make soak")
     verdict = "\n".join(f"- Missed: {line}." for line in missed) or "All are met."
     table = "\n".join(lines)
     more = f"\n\n## Other events\n{others}" if others else ""
@@ -216,20 +216,18 @@ def judge(day: Day | None, live: tuple[float, float] | None, minutes: float) -> 
 
 
 def main() -> int:
-    """Run both, print and perhaps write the page; 1 if a limit is missed."""
+    """Run both, and print or write the page; 1 if a limit is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--hours", type=float, default=24.0, help="of simulated motion (default 24), 0 for none")
     parser.add_argument("--minutes", type=float, default=60.0, help="of the real node (default 60), 0 for none")
     parser.add_argument("--domain", type=int, default=151, help="ROS_DOMAIN_ID, that of no other node (default 151)")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page to this file, too")
-    options = parser.parse_args()
-    day = simulate(options.hours) if options.hours > 0.0 else None
-    live = run_live(options.minutes, options.domain) if options.minutes > 0.0 else None
-    page, missed = judge(day, live, options.minutes)
-    print(page)
-    if options.write:
-        options.write.write_text(page, encoding="utf-8")
-    return 1 if missed else 0
+
+    def make_page(options: argparse.Namespace) -> tuple[str, list[str]]:
+        day = simulate(options.hours) if options.hours > 0.0 else None
+        live = run_live(options.minutes, options.domain) if options.minutes > 0.0 else None
+        return judge(day, live, options.minutes)
+
+    return run_benchmark(parser, make_page, "soak.md")
 
 
 if __name__ == "__main__":

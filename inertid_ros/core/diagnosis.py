@@ -34,8 +34,8 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     "not_finite": ("error", "values are NaN or infinite; those samples are left out", "look at the driver"),
     "implausible": (
         "error",
-        "values are larger than any robot or sensor has; those samples are left out",
-        "look at the driver: its unit, or a code for invalid readings",
+        "values are larger than any robot or sensor has, or far beyond the URDF's limits; those samples are left out",
+        "look at the driver: its unit, or a code for invalid readings; or correct the limits in the URDF",
     ),
     "outlier": (
         "warning",
@@ -92,6 +92,16 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "warning",
         "efforts are at the limit that the URDF gives; those joints' efforts are left out for a while",
         "move more slowly, or correct the effort limit in the URDF",
+    ),
+    "effort_dead": (
+        "error",
+        "all efforts are zero although the arm moves; nothing is learnt from them",
+        "the driver measures no effort: look for its setting, or set links.source to base_wrench",
+    ),
+    "effort_stuck": (
+        "error",
+        "efforts stay the same although their joints move; nothing is learnt from them",
+        "look at the driver and at the current or torque sensors of these joints, or leave them out of links.joints",
     ),
     "no_effort": (
         "error",

@@ -203,6 +203,7 @@ class SampleOutputs:
     Attributes:
         newest: what came out last; None where there is none.
         generation: counts the chains that all this comes of.
+        thinned: how many samples were passed over.
     """
 
     def __init__(self, publishers: Publishers, task: Task) -> None:
@@ -224,7 +225,8 @@ class SampleOutputs:
         self._efforts = slice(0)
         self._wrench_encoder = WrenchEncoder("")
         self._effort_encoder = EffortEncoder(())
-        self._withheld = 0
+        self._withheld = self._since_published = 0
+        self.thinned = 0
         self.newest: Output | None = None
         self.generation = 0
 
@@ -240,8 +242,11 @@ class SampleOutputs:
         self._wrench_encoder, self._effort_encoder = WrenchEncoder(frame), EffortEncoder(joints)
         self._efforts = slice(-len(joints), None)
 
-    def publish(self, output: Output) -> None:
-        """Publish prediction and residual of each sample: wrenches are the first six channels, efforts the last."""
+    def publish(self, output: Output, stride: int = 1) -> None:
+        """Publish prediction and residual of each sample: wrenches are the first six channels, efforts the last.
+
+        With a stride, of so many samples one.
+        """
         stamps: list[int] = output.stamps.tolist()
         self.newest = output
         if not 0 <= stamps[0] - self._looked_at < _LOOK_PERIOD:
@@ -251,9 +256,11 @@ class SampleOutputs:
                 for publisher, is_residual, is_wrench in self._all
                 if publisher.get_subscription_count() > 0
             ]
+        chosen = range(len(stamps)) if stride == 1 else self._choose(len(stamps), stride)
         for publish, is_residual, is_wrench in self._wanted:
             numbers = output.residual if is_residual else output.predicted
-            for index, stamp in enumerate(stamps):
+            for index in chosen:
+                stamp = stamps[index]
                 if is_wrench:
                     message = self._wrench_encoder.encode(stamp, numbers[index, :_WRENCH])
                 else:
@@ -261,7 +268,15 @@ class SampleOutputs:
                     message = self._effort_encoder.encode(stamp, numbers[index, self._efforts], usable)
                 if message is not None:
                     publish(message)
-        self._publish_deviation(output)
+        if chosen:
+            self._publish_deviation(output)
+
+    def _choose(self, count: int, stride: int) -> range:
+        """Which of the next samples are published: one after so many that were not."""
+        chosen = range(max(stride - 1 - self._since_published, 0), count, stride)
+        self._since_published = count - 1 - chosen[-1] if chosen else self._since_published + count
+        self.thinned += count - len(chosen)
+        return chosen
 
     def _publish_deviation(self, output: Output) -> None:
         """Publish the standard deviations of predicted efforts, for the newest sample alone: they change with rows."""

@@ -72,10 +72,20 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
     ),
     "silent": ("error", "no messages", "start the driver, or remap the topic to its name"),
     "undecodable": ("error", "messages that cannot be read; they are left out", "look at the publisher's middleware"),
+    "lost": (
+        "warning",
+        "the middleware lost messages on their way; samples around them are used",
+        "run the node beside the driver or on a wired network, raise net.core.rmem_max, or lower the rate",
+    ),
     "clock_apart": (
         "warning",
         "stamps are far from this node's clock; the estimate does not depend on it",
         "synchronise the computers' clocks, or set use_sim_time when a bag is played",
+    ),
+    "thinned": (
+        "warning",
+        "samples come faster than they are processed; some predictions are not published, all samples are learnt from",
+        "lower the rate of the inputs, listen to fewer topics of predictions, or give the node more of a processor",
     ),
     "withheld": ("error", "results that are not finite were not published", "call ~/reset, and report this as a bug"),
     "internal_error": (

@@ -140,6 +140,11 @@ class Identification:
                 self._health.report(topic, "undecodable", count=decoder.undecodable)
                 decoder.undecodable = 0
 
+    def report_lost(self, topic: str, count: int) -> None:
+        """Report samples that the middleware has lost."""
+        if count > 0:
+            self._health.report(topic, "lost", count=count)
+
     # Commands; each raises an InertidError that says why it could not be done
 
     def pause(self, paused: bool) -> None:

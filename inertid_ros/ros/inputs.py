@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
+from rclpy.event_handler import SubscriptionEventCallbacks, UnsupportedEventTypeError
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
@@ -76,6 +77,7 @@ class Inputs:
         on_sample: Callable[[str, bytes], None],
         on_description: Callable[[str], None],
         on_frames: Callable[[Iterable[Any]], None],
+        on_lost: Callable[[str, int], None],
     ) -> None:
         """Subscribe.
 
@@ -85,13 +87,11 @@ class Inputs:
             on_sample: takes topic and message of a sample.
             on_description: takes the robot description.
             on_frames: takes static transforms.
+            on_lost: takes topic and number of samples that the middleware has lost.
         """
         self._node = node
         self._subscriptions: list[Any] = [
-            node.create_subscription(
-                JointState if topic == JOINTS else WrenchStamped, topic, partial(on_sample, topic), SAMPLES, raw=True
-            )
-            for topic in topics
+            self._subscribe(topic, partial(on_sample, topic), partial(on_lost, topic)) for topic in topics
         ]
         self._subscriptions.append(
             node.create_subscription(String, SOURCE, lambda message: on_description(message.data), DESCRIPTION)
@@ -101,6 +101,15 @@ class Inputs:
             self._subscriptions.append(
                 node.create_subscription(TFMessage, TOPIC, lambda message: on_frames(message.transforms), STATIC_FRAMES)
             )
+
+    def _subscribe(self, topic: str, on_sample: Callable[[bytes], None], on_lost: Callable[[int], None]) -> Any:
+        """Subscribe to samples, and to their loss where the middleware tells it."""
+        kind = JointState if topic == JOINTS else WrenchStamped
+        told = SubscriptionEventCallbacks(message_lost=lambda event: on_lost(event.total_count_change))
+        try:
+            return self._node.create_subscription(kind, topic, on_sample, SAMPLES, raw=True, event_callbacks=told)
+        except UnsupportedEventTypeError:
+            return self._node.create_subscription(kind, topic, on_sample, SAMPLES, raw=True)
 
     def destroy(self) -> None:
         """Unsubscribe."""

@@ -158,7 +158,7 @@ class Monitor:
         self.health = NodeHealth(self._read_clock)
         self._issues = IssueTracker()
         self._findings: set[str] = set()
-        self._withheld = 0
+        self._unpublished: dict[str, int] = {}
         self.restart(now)
 
     def restart(self, now: float) -> None:
@@ -168,14 +168,14 @@ class Monitor:
     def look(
         self,
         identification: Identification,
-        withheld: int,
+        unpublished: Mapping[str, int],
         now: float,
     ) -> Situation:
         """Return the situation at this moment, and log what is new in it.
 
         Args:
             identification: what is identified, and the latest estimates.
-            withheld: how many wrenches and efforts were not published because they were not finite.
+            unpublished: how many wrenches and efforts were not published so far, by the code of the reason.
             now: seconds of the monotonic clock.
         """
         sessions = identification.sessions
@@ -184,9 +184,10 @@ class Monitor:
         if rates[source] > 0.0 and not self._node.get_parameter("use_sim_time").value:
             self._inputs.compare_clocks(source, identification.newest_stamps[source], self._read_clock())
         identification.report_undecodable()
-        if withheld > self._withheld:
-            self.health.report("output", "withheld", count=withheld - self._withheld)
-        self._withheld = withheld
+        for code, count in unpublished.items():
+            if (new := count - self._unpublished.get(code, 0)) > 0:
+                self.health.report("output", code, count=new)
+            self._unpublished[code] = count
         tasks = tuple(
             TaskStatus(
                 session.task.name, session.latest and session.latest.estimate, now - session.used_at, session.held

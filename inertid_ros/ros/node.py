@@ -28,6 +28,7 @@ from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.inputs import Inputs
 from inertid_ros.ros.monitor import Monitor, Situation
 from inertid_ros.ros.outputs import Composed, EstimateOutputs
+from inertid_ros.ros.pace import PERIOD, Pace
 from inertid_ros.ros.parameters import declare_settings, find_objection, read_settings
 from inertid_ros.ros.runtime import (
     SHUTDOWN_ERRORS,
@@ -128,9 +129,12 @@ class EstimatorNode(LifecycleNode):
                 self, publishers, self._worker, identification.sessions, lambda: (self.settings, identification.robot)
             )
             undo.callback(forward.destroy)
-            takers = self._take_sample, identification.take_description, identification.take_frames
-            undo.callback(Inputs(self, list(identification.received), *takers).destroy)
+            takers = identification.take_description, identification.take_frames, identification.report_lost
+            undo.callback(Inputs(self, list(identification.received), self._take_sample, *takers).destroy)
             undo.callback(self.destroy_timer, self._start_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics))
+            self._pace = Pace(time.monotonic())
+            self._ticker = self._start_timer(PERIOD, self._tick)
+            undo.callback(self.destroy_timer, self._ticker)
             self._estimate_timers: list[Any] = []
             undo.callback(self._stop_timers)
             self._set_estimate_rate(identification, settings.estimate_rate)
@@ -205,15 +209,19 @@ class EstimatorNode(LifecycleNode):
     def _take_sample(self, topic: str, data: bytes) -> None:
         if not self._active or self._identification is None:
             return
+        stride = self._pace.take_sample(time.monotonic())
         try:
             for session, output in self._identification.take(topic, data):
                 outputs = self._sample_outputs[session.task.name]
                 if outputs.generation != session.generation:
                     outputs.start(session.generation, session.frame, session.joint_names)
-                outputs.publish(output)
+                outputs.publish(output, stride)
         except SHUTDOWN_ERRORS:
             if self.context.ok():
                 raise
+
+    def _tick(self) -> None:
+        self._pace.tick(time.monotonic(), 1e-9 * self._ticker.time_until_next_call())
 
     # All else is judged and composed by the worker, from a copy of what is known at the moment
 
@@ -259,8 +267,9 @@ class EstimatorNode(LifecycleNode):
             if (look := session.prepare_look()) is not None:
                 publish = partial(self._publish_held, session, session.revision)
                 self._worker.submit(f"{session.task.name}, held", look, publish)
-        withheld = sum(outputs.withheld for outputs in self._sample_outputs.values())
-        situation = self._monitor.look(identification, withheld, time.monotonic())
+        outputs = self._sample_outputs.values()
+        unpublished = {"withheld": sum(one.withheld for one in outputs), "thinned": sum(one.thinned for one in outputs)}
+        situation = self._monitor.look(identification, unpublished, time.monotonic())
         self._worker.submit("diagnostics", partial(self._compose_diagnostics, situation), self._publish)
 
     def _publish_held(self, session: Session, revision: int, held: Held) -> None:

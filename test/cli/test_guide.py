@@ -124,6 +124,7 @@ def shop(
 ) -> Iterator[Shop]:
     monkeypatch.setattr("inertid_ros.ros.node.DIAGNOSTICS_PERIOD", 0.25)
     monkeypatch.setattr("inertid_ros.ros.inputs.SAMPLES", QoSProfile(depth=10_000))
+    monkeypatch.setattr("inertid_ros.ros.pace.BEHIND", float("inf"))
     made = Shop(ros_domain, tmp_path, **getattr(request, "param", {}))
     yield made
     made.close()

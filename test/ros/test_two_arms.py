@@ -45,6 +45,7 @@ def put_side_by_side() -> str:
 def graph(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Any, dict[str, EstimatorNode]]]:
     """A probe, its executor, and the estimators by their namespace."""
     monkeypatch.setattr("inertid_ros.ros.inputs.SAMPLES", QoSProfile(depth=10_000))
+    monkeypatch.setattr("inertid_ros.ros.pace.BEHIND", float("inf"))
     context = Context()
     rclpy.init(context=context, domain_id=ros_domain)
     executor = EventsExecutor(context=context)

@@ -77,13 +77,15 @@ class EffortCheck:
         self._may_be_degrees = False
         self._to_radians = np.where(arm.is_angle, np.pi / 180.0, 1.0)
 
-    def take(self, positions: FloatArray, efforts: FloatArray, bad: FloatArray) -> None:
-        """Take positions, efforts, and 1 where these are not usable, (n,) each."""
-        model, data = self._arm.model, self._data
-        gravity = pin.computeGeneralizedGravity(model, data, positions)
+    def find_gravity(self, positions: FloatArray) -> FloatArray:
+        """Torques (n,) of gravity at positions (n,) by the URDF."""
+        return np.asarray(pin.computeGeneralizedGravity(self._arm.model, self._data, positions))
+
+    def take(self, positions: FloatArray, gravity: FloatArray, efforts: FloatArray, bad: FloatArray) -> None:
+        """Take positions, gravity and efforts, and 1 where these are not usable, (n,) each."""
         self._may_be_degrees |= sum_up(positions, gravity, efforts, bad, self._sums)
         if self._may_be_degrees:
-            gravity = pin.computeGeneralizedGravity(model, data, self._to_radians * positions)
+            gravity = self.find_gravity(self._to_radians * positions)
             sum_up(positions, gravity, efforts, bad, self._sums_by_degrees)
 
     def findings(self) -> tuple[Finding, ...]:

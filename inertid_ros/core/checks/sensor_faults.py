@@ -62,13 +62,7 @@ def watch_reading(w: FloatArray, reading: FloatArray, gravity: FloatArray, load:
     """
     least_rows, is_zero, is_held, result = 1e9, True, False, GOOD
     for c in range(6):
-        if reading[c] == w[LAST, c]:
-            w[ROWS, c] += 1.0
-        else:
-            w[CHANGES, c] += 1.0
-            w[REPEATS, c] += w[ROWS, c] if w[ROWS, c] < HELD or not is_noisy(w, c) else 0.0
-            w[LAST, c], w[ROWS, c] = reading[c], 0.0
-            w[GRAVITY : GRAVITY + 3, c] = gravity
+        note_channel(w, c, reading[c], gravity)
         w[LOW, c], w[HIGH, c] = min(w[LOW, c], reading[c]), max(w[HIGH, c], reading[c])
         least_rows = min(least_rows, w[ROWS, c])
         is_zero &= reading[c] == 0.0
@@ -83,6 +77,18 @@ def watch_reading(w: FloatArray, reading: FloatArray, gravity: FloatArray, load:
     if least_rows >= REPEATED and (found.sum() > 0.0 or turned > TURNED or (is_zero and is_held)):
         return DEAD if is_zero else FROZEN
     return result if result != GOOD or not is_held else HOLD
+
+
+@compiled
+def note_channel(w: FloatArray, c: int, reading: float, cause: FloatArray) -> None:
+    """Note a reading of a channel, and what acts on it (3,) where it has changed."""
+    if reading == w[LAST, c]:
+        w[ROWS, c] += 1.0
+        return
+    w[CHANGES, c] += 1.0
+    w[REPEATS, c] += w[ROWS, c] if w[ROWS, c] < HELD or not is_noisy(w, c) else 0.0
+    w[LAST, c], w[ROWS, c] = reading, 0.0
+    w[GRAVITY : GRAVITY + 3, c] = cause
 
 
 @compiled

@@ -166,7 +166,7 @@ class WristInput:
         self._wrenches = WrenchLine(robot, path.frame, "wrench", "load.sensor_frame", health)
         self.faults = self._wrenches.faults
         self._synchroniser = Synchroniser(
-            path.joint_names, path.is_angle, _WRENCH, self._wrenches, delay, health, "wrench"
+            path.joint_names, path.is_angle, path.reach, _WRENCH, self._wrenches, delay, health, "wrench"
         )
 
     def push(self, block: JointBlock | WrenchBlock) -> None:
@@ -223,7 +223,9 @@ class ArmInput:
         delay, named = 0.0, "base_wrench"
         if source is Source.EFFORT:
             readings, delay, named = Timeline(2 * self._n, "effort", health), links.effort_delay, "effort"
-        self._synchroniser = Synchroniser(arm.joint_names, arm.is_angle, channels, readings, delay, health, named)
+        self._synchroniser = Synchroniser(
+            arm.joint_names, arm.is_angle, arm.reach, channels, readings, delay, health, named
+        )
 
     def push(self, block: JointBlock | WrenchBlock) -> None:
         """Take joint states of one publisher, or wrenches of the base sensor."""

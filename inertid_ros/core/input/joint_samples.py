@@ -29,9 +29,9 @@ ONE_TURN = 1.0
 """By how much [rad] a jump may miss a full turn, where an angle is wrapped: 5 rad/s at 10 Hz, and more at higher rates.
 """
 FARTHEST = 1e4
-"""Positions [rad or m] beyond this are none: 1600 turns, and no arm is as long."""
+"""Positions [rad or m] beyond this are none, whatever the URDF says: 1600 turns, and no arm is as long."""
 FASTEST_JOINT = 1e3
-"""Velocities [rad/s or m/s] beyond this are none: no joint turns as fast, not in degrees either."""
+"""Velocities [rad/s or m/s] beyond this are none, likewise: no joint turns as fast, not in degrees either."""
 LEAP = 50.0
 """Velocity [rad/s or m/s] beyond which a joint did not move from one position to the next, but was set to it."""
 LEAP_SIZE = 0.1
@@ -59,26 +59,29 @@ VELOCITY, CHANGE, INTEGRAL, DIFFERENCE, SQUARES, SUCCESSIVE, SPEEDS, BENDS, CROS
 products of successive d, of v² and of the squared second differences of v, w [rad/s] and F g."""
 TICK, STAMPED, EVEN, STAMPED_ROUGH, EVEN_ROUGH = range(16, 21)
 """the mean step [s], the last slopes on the stamps and on an even clock, and the sums of their squared changes;"""
-TRAVEL, SCATTER, JERKS = range(21, 24)
-"""the change of position in this chunk, and the usual deviations of positions and of velocities."""
-REMEMBERED = 24
+TRAVEL, SCATTER, JERKS, REACH, SPEED = range(21, 26)
+"""the change of position in this chunk, the usual deviations of positions and of velocities, and the sizes of both
+beyond which there are none."""
+REMEMBERED = 26
 """How many numbers of each joint these are."""
 
 
 @compiled
-def find_number_fault(line: IntArray, taken: IntArray, positions: FloatArray, velocities: FloatArray) -> int:
+def find_number_fault(
+    line: IntArray, joints: FloatArray, taken: IntArray, positions: FloatArray, velocities: FloatArray
+) -> int:
     """How many velocities (C,) of the joints are missing; -1 if numbers are none, with the reason in FOUND."""
     n, missing, is_finite, is_plausible = len(taken), 0, True, True
     for c in range(n):
         position = positions[taken[c]]
         is_finite &= np.isfinite(position)
-        is_plausible &= abs(position) <= FARTHEST
+        is_plausible &= abs(position) <= joints[REACH, c]
         if len(velocities) > 0:
             velocity = velocities[taken[c]]
             is_missing = np.isnan(velocity)
             missing += is_missing
             is_finite &= not np.isinf(velocity)
-            is_plausible &= is_missing or abs(velocity) <= FASTEST_JOINT
+            is_plausible &= is_missing or abs(velocity) <= joints[SPEED, c]
     if is_finite and is_plausible and missing in (0, n):
         return missing
     line[FOUND] = IMPLAUSIBLE if is_finite and not is_plausible else NOT_FINITE
@@ -119,7 +122,7 @@ def is_outlier(
 
     Args:
         line: integers of the time line.
-        joints: (24, n) see POSITION.
+        joints: (26, n) see POSITION.
         taken: (n,) the columns of the message.
         positions: (C,) of the message.
         velocities: (C,), or (0,) where they are not used.

@@ -33,6 +33,8 @@ from inertid_ros.core.input.joint_samples import (
     DIFFERENCE,
     EVEN,
     EVEN_ROUGH,
+    FARTHEST,
+    FASTEST_JOINT,
     FILTERED,
     INTEGRAL,
     IS_ANGLE,
@@ -40,7 +42,9 @@ from inertid_ros.core.input.joint_samples import (
     POSITION,
     POWER,
     PRODUCT,
+    REACH,
     REMEMBERED,
+    SPEED,
     SPEEDS,
     SQUARES,
     STAMPED,
@@ -130,7 +134,7 @@ def take_states(
     Args:
         line: integers of the time line.
         states: (M, 2 n) its positions and velocities.
-        joints: (24, n) see `joint_samples.POSITION`.
+        joints: (26, n) see `joint_samples.POSITION`.
         taken: (n,) the columns of the message.
         stamps: (N,) nanoseconds.
         positions: (N, C) of the message.
@@ -143,7 +147,7 @@ def take_states(
     n, has_velocities = len(taken), len(velocities) > 0
     for k in range(start, len(stamps)):
         measured = velocities[k] if has_velocities else positions[k, :0]
-        missing = find_number_fault(line, taken, positions[k], measured)
+        missing = find_number_fault(line, joints, taken, positions[k], measured)
         if missing < 0 or must_stop(line, states, stamps[k]):
             return k
         if missing == n:
@@ -339,17 +343,33 @@ class JointStream(Timeline):
 
     Attributes:
         columns: (n,) indices of this stream's joints among those of a sample.
-        joints: (24, n) what is remembered of each, see `joint_samples.POSITION`.
+        joints: (26, n) what is remembered of each, see `joint_samples.POSITION`.
         targets: (2 n,) columns of a sample that the states belong to.
     """
 
     def __init__(
-        self, columns: tuple[int, ...], is_angle: tuple[bool, ...], total: int, origin: int, health: Health
+        self,
+        columns: tuple[int, ...],
+        is_angle: tuple[bool, ...],
+        reach: FloatArray,
+        total: int,
+        origin: int,
+        health: Health,
     ) -> None:
-        """Make a stream for some of a total of joints, which may jump by 2 pi or not; time zero has a stamp [ns]."""
+        """Make a stream for some of a total of joints.
+
+        Args:
+            columns: which of them.
+            is_angle: for each, whether it may jump by 2 pi.
+            reach: (2, n) positions and velocities beyond which there are none.
+            total: of joints.
+            origin: stamp [ns] of time zero.
+            health: where to report.
+        """
         self.columns = columns
         self.joints = np.zeros((REMEMBERED, len(columns)))
         self.joints[IS_ANGLE] = is_angle
+        self.joints[[REACH, SPEED]] = np.minimum(reach, [[FARTHEST], [FASTEST_JOINT]])
         super().__init__(2 * len(columns), "joint_states", health, origin)
         self.targets: IntArray = 1 + np.concatenate((columns, total + np.array(columns)))
         self._health = health

@@ -80,6 +80,7 @@ class Synchroniser:
         self,
         joint_names: tuple[str, ...],
         is_angle: tuple[bool, ...],
+        reach: FloatArray,
         channels: int,
         readings: Timeline,
         delay: float,
@@ -91,13 +92,14 @@ class Synchroniser:
         Args:
             joint_names: the joints.
             is_angle: for each, whether it may jump by 2 pi.
+            reach: (2, n) positions and velocities beyond which there are none.
             channels: how many readings there are in a sample, K.
             readings: where they wait; those that are not there are zero.
             delay: a reading belongs to the joint state so much [s] before it.
             health: where to report.
             source: what readings are called there.
         """
-        self._names, self._is_angle = joint_names, is_angle
+        self._names, self._is_angle, self._reach = joint_names, is_angle, reach
         self._n = len(joint_names)
         self._columns = Columns.of(self._n, channels)
         self._width = self._columns.predicted.stop
@@ -160,7 +162,8 @@ class Synchroniser:
         stream = self._streams.get(columns)
         if stream is None:
             is_angle = tuple(self._is_angle[c] for c in columns)
-            stream = self._streams[columns] = JointStream(columns, is_angle, self._n, self.origin, self._health)
+            reach = self._reach[:, list(columns)]
+            stream = self._streams[columns] = JointStream(columns, is_angle, reach, self._n, self.origin, self._health)
             self._complete = []
         self._last = self._publishers[names] = Publisher(taken, columns, stream, repeated)
         return stream

@@ -20,6 +20,14 @@ LONGEST_TEXT = 16 << 20
 """Characters of a URDF at most: those of robots with hundreds of joints have less than one million."""
 DEEPEST = 40
 """Elements inside each other at most: a URDF has 5, extensions of simulators some more."""
+ROOM = 2.0 * np.pi, 1.0
+"""How far beyond their limits angles [rad], by one turn, and lengths [m] are still positions of a joint."""
+TIMES = 180.0 / np.pi, 2.0
+"""How many times the limits of angles and lengths: angles may be in degrees, which is found by what is measured."""
+TIMES_SPEED = 100.0, 10.0
+"""How many times the limits of velocities, of angles and of lengths: the same, and robots exceed these limits."""
+LEAST_SPEED = 100.0, 10.0
+"""Velocities [rad/s, m/s] up to which none is refused: limits in a URDF may be those of a careful user."""
 _OTHER_FORMATS = {"sdf": "an SDF file (Gazebo)", "mujoco": "an MJCF file (MuJoCo)", "COLLADA": "a COLLADA mesh"}
 
 
@@ -39,6 +47,11 @@ class FramePath:
     joint_names: tuple[str, ...]
     is_angle: tuple[bool, ...]
     model: pin.Model
+
+    @property
+    def reach(self) -> FloatArray:
+        """Positions and velocities (2, n) beyond which a joint cannot be, see `find_reach`."""
+        return find_reach(self.model, self.is_angle)
 
 
 class Robot:
@@ -163,6 +176,20 @@ def find_angles(model: pin.Model) -> tuple[bool, ...]:
     return tuple("P" not in joint.shortname()[len("JointModel") :] for joint in list(model.joints)[1:])
 
 
+def find_reach(model: pin.Model, is_angle: Sequence[bool]) -> FloatArray:
+    """Sizes of positions and velocities (2, n) beyond which the first n joints of a model cannot be, by its limits.
+
+    Infinite where the limits are none: zero, not finite, or the wrong way round.
+    """
+    n, kind = len(is_angle), np.where(is_angle, 0, 1)
+    lower, upper = model.lowerPositionLimit[:n], model.upperPositionLimit[:n]
+    farthest = np.take(TIMES, kind) * np.maximum(np.abs(lower), np.abs(upper)) + np.take(ROOM, kind)
+    speed = model.velocityLimit[:n]
+    fastest = np.maximum(np.take(TIMES_SPEED, kind) * speed, np.take(LEAST_SPEED, kind))
+    is_given = np.stack(((lower < upper) & np.isfinite(farthest), (speed > 0.0) & np.isfinite(fastest)))
+    return np.where(is_given, np.stack((farthest, fastest)), np.inf)
+
+
 @dataclass(frozen=True, slots=True)
 class ArmModel:
     """The n joints that are measured. All other joints are locked where they are zero, what hangs on them folded in.
@@ -205,6 +232,11 @@ class ArmModel:
             model=model,
             parameters=np.concatenate([from_pinocchio(inertia) for inertia in list(model.inertias)[1:]]),
         )
+
+    @property
+    def reach(self) -> FloatArray:
+        """Positions and velocities (2, n) beyond which a joint cannot be, see `find_reach`."""
+        return find_reach(self.model, self.is_angle)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from inertid_ros.core.checks.effort_convention import EffortCheck
+from inertid_ros.core.checks.effort_faults import EffortFaults
 from inertid_ros.core.checks.energy_balance import EnergyCrossCheck
 from inertid_ros.core.diagnosis import Finding, Health
 from inertid_ros.core.equations.equation import Equation
@@ -129,6 +130,7 @@ class ArmTask:
         self._predict_with(self.estimator.values)
         has_efforts = model.source.has_efforts
         self._check = EffortCheck(model.arm) if has_efforts else None
+        self._faults = EffortFaults(model.arm.joint_names, health)
         self._energy = None
         if model.source.has_efforts and not model.source.has_base_wrench and self._energy_rows is None:
             self._energy = EnergyCrossCheck(model, links, INTERVAL * 1e-9)
@@ -153,15 +155,14 @@ class ArmTask:
     def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
         """Fold the row in, and solve once in a while."""
         row, stamp = self.rows.row, segment.stamps.item(position)
+        sample = segment.samples[position]
+        if self._check is not None and row.is_old.item(0) == 0.0:
+            self._check_efforts(self._check, segment, position)
         record = np.empty((4, len(row.readings)))
         is_bad = self.rows.record_row(self.estimator.values, self._drives, record[:3])
         spread = self.estimator.find_spread(row.equations)
         self._deviation = record[3] = self._find_deviation(spread)
         self._recorded.append((stamp, record))
-        sample = segment.samples[position]
-        if self._check is not None and row.is_old.item(0) == 0.0:
-            joints, efforts = self._joints, sample[1 + 2 * self._joints + self._first_effort :]
-            self._check.take(sample[1 : 1 + joints], efforts[:joints], efforts[-joints:])
         if is_paused:
             return _NOTHING
         if self._energy is not None:
@@ -180,6 +181,18 @@ class ArmTask:
         if stamp // INTERVAL % INTERVALS_PER_SOLUTION == 0 and self.estimator.rows > _GROWN * self._solved_rows:
             self._solve(sample.item(0))
         return decision
+
+    def _check_efforts(self, check: EffortCheck, segment: Segment, position: int) -> None:
+        """Compare efforts with what they should be; those that are stuck are not usable."""
+        first, positions, velocities = self._first_effort, segment.positions[position], segment.velocities[position]
+        efforts, bad = segment.readings[position, first:], segment.bad[position, first:]
+        gravity = check.find_gravity(positions)
+        faulty = self._faults.take(segment.stamps.item(position), efforts, gravity, velocities, bad)
+        if faulty.any():
+            self.rows.row.usable[first:][faulty] = 0.0
+            self.rows.memory.last_bad[first:][faulty] = segment.samples.item(position, 0)
+            bad = np.maximum(bad, faulty)
+        check.take(positions, gravity, efforts, bad)
 
     def _solve(self, time: float) -> None:
         solution = self.estimator.update()

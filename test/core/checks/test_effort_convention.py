@@ -38,7 +38,7 @@ def make_efforts() -> tuple[ArmModel, FloatArray, FloatArray, FloatArray]:
 def find(arm: ArmModel, positions: FloatArray, efforts: FloatArray) -> list[str]:
     check = EffortCheck(arm)
     for position, effort in zip(positions, efforts, strict=True):
-        check.take(position, effort, np.zeros(6))
+        check.take(position, check.find_gravity(position), effort, np.zeros(6))
     return [finding.code for finding in check.findings() if finding.level == LEVELS[finding.code]]
 
 
@@ -87,6 +87,6 @@ def test_what_is_not_usable_does_not_count() -> None:
     arm, positions, efforts, _ = make_efforts()
     check = EffortCheck(arm)
     for position, effort in zip(positions, efforts, strict=True):
-        check.take(position, effort, np.zeros(6))
-        check.take(position, -100.0 * effort, np.ones(6))
+        check.take(position, check.find_gravity(position), effort, np.zeros(6))
+        check.take(position, check.find_gravity(position), -100.0 * effort, np.ones(6))
     assert check.findings() == ()

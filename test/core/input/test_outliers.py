@@ -74,7 +74,7 @@ def test_first_sample_may_be_an_outlier(what: str) -> None:
 def test_joints_that_are_set_elsewhere_begin_anew() -> None:
     """A simulation that puts its arm into another pose: from the third sample there it is believed."""
     health = Health()
-    stream = JointStream((0,), (False,), 1, 0, health)
+    stream = JointStream((0,), (False,), np.full((2, 1), np.inf), 1, 0, health)
     stamps = SECOND + 5_000_000 * np.arange(200)
     positions = np.where(np.arange(200) < 100, 0.0, 2.0)[:, None]
     stream.push_states(np.arange(1), stamps, positions, np.zeros((200, 1)))
@@ -85,7 +85,7 @@ def test_joints_that_are_set_elsewhere_begin_anew() -> None:
 
 def test_velocities_that_are_right_again_are_used_again() -> None:
     health = Health()
-    stream = JointStream((0,), (True,), 1, 0, health)
+    stream = JointStream((0,), (True,), np.full((2, 1), np.inf), 1, 0, health)
     stamps = SECOND + 4_000_000 * np.arange(3000)
     times = stamps * 1e-9
     factor = np.where((np.arange(3000) > 500) & (np.arange(3000) < 1000), 0.0, 1.0)
@@ -98,10 +98,20 @@ def test_velocities_that_are_right_again_are_used_again() -> None:
     np.testing.assert_allclose(stream.states[: len(stream.stamps)][late, 1], velocities[late, 0], atol=2e-3)
 
 
+def test_samples_far_beyond_the_limits_of_the_urdf_are_left_out_and_degrees_are_not() -> None:
+    """The PUMA's limits: 160 degrees and 2 rad/s; the unit is judged by what is measured."""
+    for what, size, count in (("positions", 500.0, 100), ("positions", 160.0, 0), ("velocities", 900.0, 100)):
+        chain = make_chain()
+        values = getattr(JOINTS, what).copy()
+        values[100:200, 0] = size
+        chain.push(_put(JOINTS, what, values))
+        assert sum(item.count for item in chain.health if item.code == "implausible") == count, (what, size)
+
+
 @pytest.mark.parametrize("pause", [0.5, 20.0, -100.0])
 def test_gap_or_clock_jump_does_not_condemn_velocities(pause: float) -> None:
     health = Health()
-    stream = JointStream((0,), (True,), 1, 0, health)
+    stream = JointStream((0,), (True,), np.full((2, 1), np.inf), 1, 0, health)
     times = 200.0 + 0.004 * np.arange(2000)
     positions, velocities = np.sin(2.0 * times)[:, None], 2.0 * np.cos(2.0 * times)[:, None]
     stamps = np.round(times * 1e9).astype(np.int64)

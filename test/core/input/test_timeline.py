@@ -151,7 +151,7 @@ def test_joint_state_is_unwrapped_and_left_out_if_not_finite(
 ) -> None:
     """An angle and a length, first at 1 and 2."""
     health = Health()
-    stream = JointStream((0, 1), (True, False), 2, 0, health)
+    stream = JointStream((0, 1), (True, False), np.full((2, 2), np.inf), 2, 0, health)
     push(stream, SECOND, [1.0, 2.0], [0.0, 0.0])
     push(stream, 2 * SECOND, position, velocity)
     if expected is None:
@@ -190,7 +190,7 @@ def test_slopes_are_those_of_the_parabola() -> None:
     stamps = np.cumsum(random.integers(10_000_000, 100_000_000, 20))
     a, b, c = random.normal(size=(3, 2))
     t = stamps[:, None] * 1e-9
-    stream = JointStream((0, 1), (False, False), 2, 0, Health())
+    stream = JointStream((0, 1), (False, False), np.full((2, 2), np.inf), 2, 0, Health())
     stream.push_states(np.arange(2), stamps, a + b * t + c * t**2, None)
     np.testing.assert_array_equal(stream.stamps, stamps[1:-1])
     np.testing.assert_allclose(stream.states[:18, :2], (a + b * t + c * t**2)[1:-1])
@@ -199,7 +199,7 @@ def test_slopes_are_those_of_the_parabola() -> None:
 
 @pytest.mark.parametrize("has_velocity", [True, False])
 def test_extrapolation_goes_on_with_the_velocity_for_one_period_at_most(has_velocity: bool) -> None:
-    stream = JointStream((0, 1), (True, False), 2, 0, Health())
+    stream = JointStream((0, 1), (True, False), np.full((2, 2), np.inf), 2, 0, Health())
     samples = np.zeros((3, 5))
     samples[:, 0] = 0.054, 0.06, 0.55
     assert not extrapolate(stream.integers, stream.states, stream.joints, stream.targets, samples)
@@ -217,7 +217,7 @@ def test_extrapolation_goes_on_with_the_velocity_for_one_period_at_most(has_velo
 def test_velocities_that_contradict_the_positions_are_not_used(factor: float, is_used: bool, size: int) -> None:
     """A joint that moves, beside one that stands; judged at the end of the first hundred samples."""
     health = Health()
-    stream = JointStream((0, 1), (True, True), 2, 0, health)
+    stream = JointStream((0, 1), (True, True), np.full((2, 2), np.inf), 2, 0, health)
     stamps = SECOND + 4_000_000 * np.arange(250)
     positions = np.stack((np.sin(stamps * 1e-9), np.zeros(250)), axis=1)
     velocities = np.stack((factor * np.cos(stamps * 1e-9), np.full(250, 1e-3)), axis=1)
@@ -244,7 +244,7 @@ def test_velocities_are_fused_with_positions_by_the_noise_of_both() -> None:
     true = 0.8 * np.cos(2.0 * times)
     positions = (np.round(0.4 * np.sin(2.0 * times) / resolution) * resolution)[:, None]
     velocities = (true + tachometer * random.normal(size=count))[:, None]
-    stream = JointStream((0,), (True,), 1, 0, Health())
+    stream = JointStream((0,), (True,), np.full((2, 1), np.inf), 1, 0, Health())
     stream.push_states(np.arange(1), stamps, positions, velocities)
     states = stream.states[: len(stream.stamps)]
     crossing = stream.joints[CROSSING, 0]
@@ -267,7 +267,7 @@ def test_slopes_are_those_of_the_clock_that_sampled(is_even: bool) -> None:
     even = step * np.arange(count)
     stamped = even + random.uniform(-4e-4, 4e-4, count)
     sampled = even if is_even else stamped
-    stream = JointStream((0,), (True,), 1, 0, Health())
+    stream = JointStream((0,), (True,), np.full((2, 1), np.inf), 1, 0, Health())
     stamps = SECOND + np.round(stamped * 1e9).astype(np.int64)
     stream.push_states(np.arange(1), stamps, np.sin(3.0 * sampled)[:, None], None)
     slopes = stream.states[: len(stream.stamps), 1]

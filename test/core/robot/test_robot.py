@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from support.random_robots import make_random_urdf
 
 from inertid_ros.core.errors import RobotDescriptionError, UnknownFrameError, UnsupportedJointError
-from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.robot.robot import ArmModel, Robot
 
 
 def test_only_joints_on_the_way_to_the_frame_are_kept() -> None:
@@ -23,6 +24,22 @@ def test_continuous_joints_have_one_coordinate() -> None:
 def test_prismatic_joints_are_no_angles() -> None:
     path = Robot.from_urdf(make_random_urdf(2, 3, ("prismatic",))).path_to("sensor")
     assert path.is_angle == (False,) * 3
+
+
+def test_reach_follows_from_limits_where_they_are_limits() -> None:
+    limit = '<limit lower="{}" upper="{}" velocity="{}" effort="1"/>'
+
+    def find(kind: str, *numbers: float) -> list[float]:
+        joint = f'<joint name="j" type="{kind}"><parent link="a"/><child link="b"/>{limit.format(*numbers)}</joint>'
+        robot = Robot.from_urdf(f'<robot name="r"><link name="a"/><link name="b"/>{joint}</robot>')
+        assert ArmModel.of(robot, np.zeros(3)).reach.tolist() == robot.path_to("b").reach.tolist()
+        return [float(number) for number in robot.path_to("b").reach[:, 0]]
+
+    assert find("revolute", -1.0, 3.0, 4.0) == pytest.approx([3.0 * 57.29578 + 2.0 * np.pi, 400.0])
+    assert find("prismatic", 0.0, 0.5, 2.0) == pytest.approx([2.0, 20.0])
+    assert find("revolute", -1.0, 1.0, 0.01)[1] == 100.0
+    assert find("revolute", 0.0, 0.0, 0.0) == [np.inf, np.inf]
+    assert find("continuous", 0.0, 0.0, 0.0)[0] > 1e9
 
 
 def test_unknown_frame_is_refused_with_the_frames_there_are() -> None:
