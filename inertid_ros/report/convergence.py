@@ -22,10 +22,9 @@ from inertid_ros.report.drawing import (
     RED,
     Fields,
     Figure,
-    describe_events,
     find_range,
-    mark_events,
 )
+from inertid_ros.report.events import describe_events, mark_events
 from inertid_ros.text.numbers import INTERVAL, PARAMETER_UNITS, format_estimate, parameter_units
 
 _ORDER = ("m", "mcx", "mcy", "mcz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
