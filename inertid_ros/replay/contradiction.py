@@ -40,7 +40,9 @@ def find_distances(values: FloatArray, deviations: FloatArray) -> Distances:
     runs, count = values.shape
     largest, pairs = np.full(count, -1.0), np.zeros((count, 2), dtype=np.int64)
     for one in range(runs - 1):
-        apart = np.abs(values[one + 1 :] - values[one]) / np.hypot(deviations[one + 1 :], deviations[one])
+        spread = np.hypot(deviations[one + 1 :], deviations[one])
+        apart = np.abs(values[one + 1 :] - values[one])
+        apart = np.divide(apart, spread, out=np.zeros_like(apart), where=np.isfinite(spread) & (spread > 0.0))
         other, distance = apart.argmax(axis=0), apart.max(axis=0)
         further = distance > largest
         largest[further] = distance[further]

@@ -27,7 +27,7 @@ LINE_COLOURS = ("#1f5fa8", "#2e8b57", "#c0392b", "#7b4fa3", "#d08a00", "#4f5b66"
 _GRID, _SCENE_GRID = "#EBF0F8", "#DFE8F3"
 _AXIS: Fields = {
     "gridcolor": _GRID, "linecolor": _GRID, "zerolinecolor": _GRID, "zerolinewidth": 2, "ticks": "",
-    "title": {"standoff": 15}, "automargin": True,
+    "title": {"standoff": 15}, "automargin": True, "exponentformat": "power",
 }  # fmt: skip
 _SCENE_AXIS: Fields = {
     "backgroundcolor": "white", "gridcolor": _SCENE_GRID, "gridwidth": 2, "linecolor": _GRID, "zerolinecolor": _GRID,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from inertid_ros import __version__
 from inertid_ros.files.access import write_whole
-from inertid_ros.files.provenance import InputFile
+from inertid_ros.files.provenance import Provenance
 from inertid_ros.files.vendor_snippets import find_body, inertia_is_known
 from inertid_ros.replay.combine import Sum
 from inertid_ros.replay.trace import LinkTrace, LoadTrace
@@ -76,7 +76,7 @@ def make_page(found: Sum, library: str = "") -> str:
         parts.append(f"links {names_of_links[0]} to {names_of_links[-1]}")
     title = ", ".join(parts)
     title = title[:1].upper() + title[1:]
-    names = [Path(entry.path).name for entry in _list_inputs(found)]
+    names = [Path(entry.path).name for origin in _list_origins(found) for entry in origin.inputs]
     more = f" and {len(names) - 4} more" if len(names) > 4 else ""
     duration = sum(recorded.traces.duration for recorded in found.recordings)
     subtitle = f"{', '.join(names[:4])}{more} · {duration:.1f} s · inertid_ros {__version__}"
@@ -118,8 +118,8 @@ def _show_verdict(found: Sum, name: str) -> Html:
     return element("section", element("h2", verdict.headline), table((), rows), about, kind=f"verdict {grade(verdict)}")
 
 
-def _list_inputs(found: Sum) -> list[InputFile]:
-    return [entry for recorded in found.recordings for entry in recorded.traces.either.origin.inputs]
+def _list_origins(found: Sum) -> list[Provenance]:
+    return [recorded.traces.either.origin for recorded in found.recordings]
 
 
 def _iterate_sections(found: Sum) -> Iterator[tuple[str, Html]]:
@@ -131,12 +131,12 @@ def _iterate_sections(found: Sum) -> Iterator[tuple[str, Html]]:
         parts |= _iterate_link_sections(found.links)
     if found.validation is not None:
         parts["validation"] = show_validation(found)
-    if len(found.recordings) > 1:
-        parts["runs"] = show_runs(found)
+    if runs := tuple(show_runs(found)):
+        parts["runs"] = runs
     parts |= {
         "input": _show_inputs(found),
         "settings": (tables.list_settings(found.traces.either.settings),),
-        "provenance": (tables.list_provenance(found.traces, _list_inputs(found)),),
+        "provenance": (tables.list_provenance(found.traces, _list_origins(found)),),
     }
     for name, heading in _SECTIONS.items():
         if name in parts:
@@ -144,11 +144,12 @@ def _iterate_sections(found: Sum) -> Iterator[tuple[str, Html]]:
 
 
 def _show_inputs(found: Sum) -> Iterator[Html]:
-    """Topics and problems; those of several recordings are folded."""
+    """Topics and problems; those of recordings with a report of their own are folded."""
     for recorded in found.recordings:
         topics = tables.list_topics(recorded.traces.either)
         content = (topics, element("h3", "Problems"), tables.list_health(recorded.traces))
-        yield fold(recorded.directory, *content) if len(found.recordings) > 1 else Html("".join(content))
+        link = Html(f'<p><a href="{put(recorded.directory)}/report.html">Its signals and convergence</a></p>')
+        yield fold(recorded.directory, link, *content) if recorded.directory else Html("".join(content))
     yield remark(_SKEW)
 
 

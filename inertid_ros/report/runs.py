@@ -25,10 +25,8 @@ from inertid_ros.text.numbers import INTERVAL, PARAMETER_UNITS, format_estimate,
 _MOST_PANELS = 12
 """So many parameters are drawn: those in which recordings are furthest apart."""
 _COLUMNS = 4
-_ABOUT = (
-    "Residual over signal of each recording by its own estimate, over all channels and by channel. By the sum: what "
-    "the estimate of all recordings together leaves of it."
-)
+_ABOUT = "Residual over signal of each recording by its own estimate, over all channels and by channel."
+_BY_SUM = " By the sum: what the estimate of all recordings together leaves of it."
 _ESTIMATES = (
     "Estimates of single recordings with their 95 % intervals, and that of all of them together as a band{which}. Red: "
     "the two that are furthest apart, where that contradicts."
@@ -101,7 +99,8 @@ def _tabulate_residuals(view: RunView) -> Html:
         link = Html(f'<a href="{put(recorded.directory)}/report.html">{put(recorded.directory)}</a>')
         word = grade(trace.verdict)
         rows.append(_list_run(trace, link, badge(SYMBOLS[word], word), total, trace.duration))
-    return fold_long(f"{len(view.runs)} recordings", len(rows), Html(table(heads, rows, "numbers") + remark(_ABOUT)))
+    about = remark(_ABOUT + (_BY_SUM if by_sum else ""))
+    return fold_long(f"{len(view.runs)} recordings", len(rows), Html(table(heads, rows, "numbers") + about))
 
 
 def _list_run(

@@ -177,7 +177,7 @@ def draw_spectrum(view: SignalView) -> Figure:
     for panel, group in enumerate(view.groups.values()):
         unit = f"{view.trace.units[group[0]]}/√Hz"
         figure.x(panel).update(type="log", title={"text": "frequency [Hz]"})
-        figure.y(panel).update(type="log", exponentformat="power", title={"text": unit})
+        figure.y(panel).update(type="log", title={"text": unit})
         for index in group:
             density = np.sqrt(spectrum.density[1:, index])
             shown = np.where(density > 0.0, density, np.nan)

@@ -13,7 +13,7 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, UPPER_TRIANGLE
 from inertid_ros.core.settings.settings import Settings, iterate_settings
 from inertid_ros.files.estimate_writer import name_drives, name_links
-from inertid_ros.files.provenance import InputFile
+from inertid_ros.files.provenance import Provenance
 from inertid_ros.files.vendor_snippets import find_body, inertia_is_known
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Trace, Traces
 from inertid_ros.report.markup import Html, badge, bullets, element, fold, fold_long, remark, share, table
@@ -227,18 +227,18 @@ def list_settings(settings: Settings) -> Html:
     return fold(summary, table(("parameter", "value", "unit", ""), rows, "numbers"))
 
 
-def list_provenance(traces: Traces, inputs: Sequence[InputFile]) -> Html:
-    """Files, hashes, versions and the span of time."""
-    origin = traces.either.origin
+def list_provenance(traces: Traces, origins: Sequence[Provenance]) -> Html:
+    """Files, hashes, versions and the span of time of one or more recordings."""
+    origin = origins[-1]
     rows: list[tuple[object, object]] = [] if traces.load is None else [*_describe_load(traces.load).items()]
     rows += [] if traces.links is None else _describe_links(traces.links).items()
     rows += [
-        ("first sample", _moment(origin.first_stamp)),
-        ("last sample", _moment(origin.last_stamp)),
+        ("first sample", _moment(min(item.first_stamp for item in origins))),
+        ("last sample", _moment(max(item.last_stamp for item in origins))),
         ("robot description", _hash(origin.urdf_sha256)),
         ("parameter file", _hash(origin.settings_sha256)),
         *origin.versions.items(),
-        *((entry.path, _hash(entry.sha256)) for entry in inputs),
+        *((entry.path, _hash(entry.sha256)) for item in origins for entry in item.inputs),
     ]
     return fold("Files, hashes, versions and the span of time", table(("", ""), rows, "provenance"))
 

@@ -187,12 +187,14 @@ def test_a_held_out_bag_that_cannot_be_used_is_named_and_the_rest_written(
     bag = write_bag(tmp_path / "bag", puma_messages(3.0))
     parameters = str(share_path("config", "puma560.yaml"))
     out = tmp_path / "out"
-    assert main(["replay", str(bag), "--params", parameters, "-o", str(out), "--validate", str(tmp_path / "no")]) == 1
+    more = ["--validate", str(tmp_path / "no"), "--self-contained"]
+    assert main(["replay", str(bag), "--params", parameters, "-o", str(out), *more]) == 1
     assert "not validated: " in capsys.readouterr().err
     document = json.loads((out / "estimate.json").read_text())
     assert document["validation"] is None
     assert "not validated: " in document["notes"][0]
-    assert (out / "report.html").is_file()
+    assert {path.name for path in out.iterdir()} == {"estimate.json", "predictions.mcap", "report.html"}
+    assert (out / "report.html").stat().st_size > 4_000_000, "plotly.js is inside"
 
 
 def test_progress_covers_all_passes(estimate: Path, tmp_path: Path) -> None:

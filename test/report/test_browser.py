@@ -9,6 +9,8 @@ import pytest
 from support.browser import find_overflow, load
 from support.report_traces import found_in, link_trace, puma_trace
 
+from inertid_ros.replay.combine import Recorded, combine
+from inertid_ros.replay.trace import Traces
 from inertid_ros.report.library import name_library, place_library
 from inertid_ros.report.page import write_report
 
@@ -41,10 +43,13 @@ def test_a_page_that_fetches_or_fails_would_be_found(tmp_path: Path) -> None:
     assert len(errors) == 2
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_sticks_out_of_the_screen(width: int, tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
-    write_report(found_in(puma_trace(), link_trace()), page)
+@pytest.mark.parametrize(("width", "count"), [(390, 1), (390, 2), (1280, 1)])
+def test_nothing_sticks_out_of_the_screen(width: int, count: int, tmp_path: Path) -> None:
+    """Neither of the report of a recording, nor of that which compares two."""
+    page, traces = tmp_path / "report.html", Traces(puma_trace(), link_trace())
+    several = combine([Recorded(f"00{number}_bag", traces.without_signals()) for number in range(count)])
+    write_report(several if count > 1 else found_in(*traces), page)
+    assert ('<section id="runs">' in page.read_text(encoding="utf-8")) == (count > 1)
     page.write_text(page.read_text(encoding="utf-8").replace("<details>", "<details open>"), encoding="utf-8")
     assert find_overflow(page, tmp_path / "profile", width) == []
 
