@@ -93,13 +93,13 @@ def replay_recordings(
     names = names if len(names) > 1 else [""]
     tasks = list(zip(recordings, names, strict=True))
     count = min(len(tasks), processes or os.cpu_count() or 1)
-    library = [] if plan.is_self_contained else _attempt_to_write(lambda: place_library(output))
     run = _run_here if count == 1 else _run_in_processes
     results = run(tasks, plan, output, progress, count)
     used = [result for result in results if isinstance(result, Recorded)]
     errors = [result for result in results if isinstance(result, InertidError)]
     if not used:
         raise errors[0]
+    library = [] if plan.is_self_contained else _attempt_to_write(lambda: place_library(output))
     found = combine(used, [*library, *(f"left out: {error}" for error in errors)])
     if plan.held_out:
         paths = [path for recording in recordings for path in recording.paths]
