@@ -41,7 +41,7 @@ def plot(options: argparse.Namespace) -> int:
     beside = options.png.with_name(f"{options.png.stem}_links{options.png.suffix}")
     for part, path in ((load, options.png), (saved.links, options.png if load is None else beside)):
         if part is not None:
-            write_png(part, path, options.dpi)
+            write_png(part, path, options.dpi, saved.origin)
             say(f"wrote {path}", file=sys.stdout)
     return OK
 

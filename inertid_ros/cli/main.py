@@ -132,13 +132,26 @@ COMMANDS = (
         "Replay bags through the same chain as the node's, far faster than they were recorded, and write "
         "estimate.json, predictions.mcap and report.html. A bag that begins at most 10 s after the end of the one "
         "before continues it. Others are recordings of their own: they are replayed in parallel, each into its own "
-        "directory, and their information is added up in estimate.json.",
+        "directory, and their information is added up in estimate.json; report.html compares them.",
         (
             BAGS,
             params(),
             urdf(),
             output("DIR", "directory to write to"),
             option("--force", action="store_true", help="overwrite what another replay has written there"),
+            file_option(
+                "--validate",
+                nargs="+",
+                default=[],
+                metavar="BAG",
+                help="predict these bags with what was identified, as inertid validate does; the verdict takes it into "
+                "account",
+            ),
+            option(
+                "--self-contained",
+                action="store_true",
+                help="put plotly.js (5 MB) into report.html, to be mailed; else it is beside it, once in the directory",
+            ),
             *SPAN,
             REMAP,
             option("--jobs", type=int, metavar="N", help="recordings at the same time (default: one per processor)"),

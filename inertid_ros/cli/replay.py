@@ -9,6 +9,7 @@ import argparse
 import dataclasses
 import gc
 import math
+from collections.abc import Sequence
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -25,7 +26,7 @@ from inertid_ros.cli.command import (
     read_parameters,
     show_progress,
 )
-from inertid_ros.core.errors import FileAccessError
+from inertid_ros.core.errors import FileAccessError, SettingError
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.settings.choices import LoadSource
 from inertid_ros.core.verdict import describe_issue
@@ -51,10 +52,13 @@ def replay(options: argparse.Namespace) -> int:
     gc.freeze()  # what was imported stays: looking through it for garbage takes a tenth of the time
     if not options.force:
         _protect(options.output)
-    plan = make_plan(options)
+    held_out = tuple(options.validate)
+    _check_held_out(options.bags, held_out)
+    plan = dataclasses.replace(make_plan(options), held_out=held_out, is_self_contained=options.self_contained)
     recordings = find_recordings(options.bags, plan)
     what = "1 recording" if len(recordings) == 1 else f"{len(recordings)} recordings"
-    with show_progress(what, sum(recording.messages for recording in recordings)) as progress:
+    total = sum(recording.messages for recording in (*recordings, *find_recordings(held_out, plan)))
+    with show_progress(what, total) as progress:
         outcome = replay_recordings(recordings, plan, options.output, progress, options.jobs)
     complain(options, outcome.trouble)
     _print_outcome(outcome, options.output)
@@ -69,6 +73,14 @@ def _protect(output: Path) -> None:
             f"'{output}' has {', '.join(written)} of an earlier replay: choose another directory with -o, or overwrite "
             "them with --force"
         )
+
+
+def _check_held_out(bags: Sequence[Path], held_out: Sequence[Path]) -> None:
+    """SettingError if a bag is to be predicted by what is learnt from it."""
+    used = {path.expanduser().resolve() for path in bags}
+    for path in held_out:
+        if path.expanduser().resolve() in used:
+            raise SettingError("--validate", str(path), "another recording than those that are replayed")
 
 
 def weigh(options: argparse.Namespace) -> int:
@@ -94,6 +106,9 @@ def _print_outcome(outcome: Outcome, output: Path) -> None:
         _print_load(outcome.document, outcome.recordings[-1].traces.load)
     if outcome.document["links"] is not None:
         _print_links(outcome.document["links"])
+    if outcome.document["validation"] is not None:
+        print("held-out recording:")
+        _print_validation(outcome.document["validation"])
     for reason in dict.fromkeys(reason for verdict in outcome.verdicts.values() for reason in verdict.reasons):
         print(f"{reason.level}: {reason.message}")
     for item in unite_health(part.traces.health for part in outcome.recordings):
@@ -151,8 +166,8 @@ def validate(options: argparse.Namespace) -> int:
     saved = read_estimate(options.estimate)
     comparison = prepare(saved, options.bags, make_plan(options, saved))
     with show_progress("predicting", comparison.messages) as progress:
-        content = comparison.run(progress)
-    return finish(options, content, _print_validation)
+        found = comparison.run(progress)
+    return finish(options, found.content, _print_validation)
 
 
 def _print_validation(content: dict[str, Any]) -> None:

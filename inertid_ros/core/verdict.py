@@ -23,6 +23,8 @@ LEFT_OUT = "left_out"
 """Code of the reason that something was not done that was asked for: part of a recording is missing."""
 NOT_KNOWN = "not_known"
 """Code of the reason that the motion has not shown everything."""
+HELD_OUT = "held_out"
+"""Code of the reason that the estimate does not predict another recording."""
 GOOD_SHARE = 0.1
 """Residual over what is measured up to which a model is good; arms with gears reach 2 to 7 %."""
 
@@ -79,7 +81,7 @@ def judge(estimate: LoadEstimate | LinksEstimate, others: Iterable[Finding] = ()
     """
     if estimate.rows == 0:
         nothing = Finding("error", "nothing_identified", "no sample could be used")
-        return Verdict("error", "Nothing was identified.", (nothing, *others))
+        return Verdict("error", "Nothing was identified.", tuple(dict.fromkeys((nothing, *others))))
     own = _judge_load(estimate) if isinstance(estimate, LoadEstimate) else _judge_links(estimate)
     found = (*others, *estimate.findings, *own)  # causes first
     counted = [reason for reason in dict.fromkeys(found) if reason.level != "info" or reason not in estimate.findings]
@@ -130,9 +132,13 @@ def find_load_shares(estimate: LoadEstimate) -> tuple[float, float] | None:
     fit = estimate.fit
     if fit is None or estimate.sensor is None or has_no_load(estimate) or not fit.rows.any():
         return None
+    return find_wrench_shares(fit.measured_rms, fit.residual_rms)
+
+
+def find_wrench_shares(measured_rms: FloatArray, residual_rms: FloatArray) -> tuple[float, float]:
+    """Residual (6,) over a load's wrench (6,), of force and moment."""
     (force, moment), (left_force, left_moment) = (
-        [float(np.linalg.norm(rms[part])) for part in (slice(3), slice(3, 6))]
-        for rms in (fit.measured_rms, fit.residual_rms)
+        [float(np.linalg.norm(rms[part])) for part in (slice(3), slice(3, 6))] for rms in (measured_rms, residual_rms)
     )
     tiny = np.finfo(float).tiny
     return left_force / max(force, tiny), left_moment / max(moment, _SHORT_ARM * force, tiny)
@@ -146,6 +152,29 @@ def find_share(fit: Fit, rms: FloatArray) -> float:
         measured = float(weights @ fit.measured_rms[own] ** 2)
         shares.append(float(weights @ rms[own] ** 2) / measured if measured > 0.0 else 0.0)
     return float(np.sqrt(np.mean(shares)))
+
+
+def judge_prediction(left: float, ratio: float | None, *, of_load: bool) -> Iterator[Finding]:
+    """What is wrong with the prediction of a recording from which the estimate was not made.
+
+    Args:
+        left: residual over what was measured.
+        ratio: residual over that of the URDF alone, where that says something.
+        of_load: whether a load's wrench was predicted, and not an arm's efforts.
+    """
+    if left > GOOD_SHARE:
+        level: Level = "error" if left > (_POOR_LOAD if of_load else _POOR_ARM) else "warning"
+        advice = "the load is another one there" if of_load else "the arm carries something else there"
+        message = (
+            f"{100.0 * left:.1f} % of the held-out recording is not explained: {advice}, or the identification has "
+            "seen too little motion"
+        )
+        yield Finding(level, HELD_OUT, message)
+    if ratio is not None and ratio > _WORSE:
+        message = (
+            f"the URDF alone predicts the held-out recording better: the estimate leaves {ratio:.2f} times as much"
+        )
+        yield Finding("error", HELD_OUT, message)
 
 
 def _judge_load(estimate: LoadEstimate) -> Iterator[Finding]:

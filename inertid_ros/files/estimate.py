@@ -31,6 +31,8 @@ ROLES = ("joint_states", "wrench", "base_wrench", "robot_description")
 FORMAT = "inertid_ros estimate"
 VERSION = 2
 
+_NAMED = 3
+"""So many bags are named where it is said what an estimate comes from; the others are counted."""
 _OLD_MODES = {"free": "tracking", "disturbed": "testing", "learning": "tracking"}
 _NOT_HELD = {"mode": "waiting", "rows": 0, "findings": []}
 """What the YAML of version 1 did not hold."""
@@ -44,6 +46,7 @@ class SavedLinks:
         where: the place in the file, for messages.
         bodies: for each link its ten parameters (10,): physically consistent.
         joints: for each joint what was identified of DRIVES, by name.
+        prismatic: joints that move along an axis, as far as their efforts were measured.
         names: the parameter that stands for each of U base parameters.
         combinations: (U,) the same, written out.
         values, covariance, repeatability, states: of the base parameters.
@@ -59,6 +62,7 @@ class SavedLinks:
     joint_names: tuple[str, ...]
     bodies: dict[str, FloatArray]
     joints: dict[str, dict[str, float]]
+    prismatic: tuple[str, ...]
     names: tuple[str, ...]
     combinations: tuple[str, ...]
     values: FloatArray
@@ -111,6 +115,7 @@ class SavedEstimate:
         topics: names of the inputs by role; empty where they are not known.
         urdf_sha256: of the text of the robot description.
         inputs: paths of the bags of the first recording; none of a file that a node wrote.
+        origin: where the numbers come from, for people: bags, or a node, and the version of this package.
     """
 
     where: str
@@ -121,6 +126,7 @@ class SavedEstimate:
     topics: dict[str, str] = field(default_factory=dict)
     urdf_sha256: str = ""
     inputs: tuple[Path, ...] = ()
+    origin: str = ""
 
     def need_load(self) -> LoadEstimate:
         """The load; FileFormatError if there is none."""
@@ -146,7 +152,11 @@ def read_estimate(path: Path) -> SavedEstimate:
 
     FileAccessError if it cannot be read, FileFormatError if it is no such file; the message names the entry.
     """
-    content = read_mapping(path / "estimate.json" if os.path.isdir(expand(path)) else path)  # noqa: PTH112 - never raises
+    return parse_estimate(read_mapping(path / "estimate.json" if os.path.isdir(expand(path)) else path))  # noqa: PTH112 - never raises
+
+
+def parse_estimate(content: Section) -> SavedEstimate:
+    """Take the content of such a file; FileFormatError if it is none."""
     kind, version = content.content.get("format"), content.content.get("version")
     if kind not in (FORMAT, "inertid_ros replay"):
         raise FileFormatError(f"{content.where} is not an estimate: name a file that inertid replay or ~/save wrote")
@@ -165,7 +175,8 @@ def read_estimate(path: Path) -> SavedEstimate:
         settings=Settings.from_flat({name: settings[name] for name in known & set(settings)}) if settings else None,
         topics=_read_topics(content),
         urdf_sha256=content.value("urdf_sha256", str),
-        inputs=_read_inputs(content),
+        inputs=_read_inputs(content, slice(1)),
+        origin=_describe_origin(content),
     )
 
 
@@ -175,12 +186,23 @@ def _read_topics(content: Section) -> dict[str, str]:
     return {role: topics.value(role, str) for role in ROLES if role in topics.content}
 
 
-def _read_inputs(content: Section) -> tuple[Path, ...]:
-    """Paths of the bags of the first recording, where there is one."""
-    recordings = content.value("recordings", list) if content.content.get("recordings") else []
-    first = content.item("recordings", recordings[0]) if recordings else None
-    listed = first.value("inputs", list) if first is not None and "inputs" in first.content else []
-    return tuple(Path(content.item("inputs", item).value("path", str)) for item in listed)
+def _read_inputs(content: Section, part: slice) -> tuple[Path, ...]:
+    """Paths of the bags of some recordings, where there are any."""
+    listed = content.value("recordings", list)[part] if content.content.get("recordings") else []
+    recordings = [content.item("recordings", item) for item in listed]
+    inputs = [
+        item for recording in recordings if "inputs" in recording.content for item in recording.value("inputs", list)
+    ]
+    return tuple(Path(content.item("inputs", item).value("path", str)) for item in inputs)
+
+
+def _describe_origin(content: Section) -> str:
+    names = [path.name for path in _read_inputs(content, slice(None))]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    versions = content.section("versions").content if content.content.get("versions") else {}
+    version = versions.get("inertid_ros", "")
+    text = f"{', '.join(names[:_NAMED])}{more}" if names else "a running node"
+    return f"{text}, inertid_ros {version}" if isinstance(version, str) and version.isprintable() and version else text
 
 
 def find_tool_file(settings: Settings) -> Path | None:
@@ -277,6 +299,7 @@ def _read_links(links: Section) -> SavedLinks:
         joint_names=_read_names(links, "joint_names"),
         bodies={link: parameters.named_numbers(link, PARAMETER_NAMES) for link in parameters.content},
         joints={joint: _read_numbers(joints, joint) for joint in joints.content},
+        prismatic=_read_prismatic(links),
         names=names,
         combinations=_read_names(base, "combinations"),
         values=base.numbers("values", (count,)),
@@ -291,6 +314,11 @@ def _read_links(links: Section) -> SavedLinks:
         urdf_fit=_read_by_channel(links, "urdf_residual", "relative_rms"),
         residuals=_read_by_channel(links, "fit", "rms"),
     )
+
+
+def _read_prismatic(links: Section) -> tuple[str, ...]:
+    units = links.section("units").content if "units" in links.content else {}
+    return tuple(str(joint) for joint, unit in units.items() if unit == "N")
 
 
 def _read_names(section: Section, name: str) -> tuple[str, ...]:

@@ -17,8 +17,8 @@ from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.core.verdict import Verdict, judge
-from inertid_ros.files.document import write_json, write_yaml
-from inertid_ros.files.estimate import FORMAT, VERSION
+from inertid_ros.files.document import Section, write_json, write_yaml
+from inertid_ros.files.estimate import FORMAT, VERSION, SavedEstimate, parse_estimate
 from inertid_ros.files.parameters import list_settings
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.files.vendor_snippets import find_missing, make_snippets
@@ -192,6 +192,12 @@ def write_estimate(path: Path, document: Mapping[str, Any]) -> None:
         return
     parts = [(_COMMENTS.get(name, ""), {name: _make_plain(part)}) for name, part in document.items()]
     write_yaml(path, [(_COMMENTS["format"], header), *parts])
+
+
+def read_back(document: Mapping[str, Any]) -> SavedEstimate:
+    """What `read_estimate` would read if the entries were written."""
+    header = {"format": FORMAT, "version": VERSION}
+    return parse_estimate(Section("the estimate", _make_plain(header | dict(document))))
 
 
 def _is_carried(load: LoadEstimate) -> bool:

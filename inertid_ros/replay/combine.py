@@ -1,25 +1,21 @@
-"""What is kept of a recording once its own files are written, the sum of several, and estimate.json of them."""
+"""What recordings say together: their sum, the verdicts, and estimate.json."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from inertid_ros.bags.bag import Topics
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.errors import RecordingError
 from inertid_ros.core.estimation.estimate import (
-    CONTRADICTION,
     Fit,
     LinksEstimate,
-    LoadEstimate,
     Solution,
     combine_links,
     combine_loads,
@@ -29,12 +25,10 @@ from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Weighted
 from inertid_ros.core.verdict import Verdict, judge
 from inertid_ros.files.estimate_writer import list_fit, list_links, list_load, list_tool
 from inertid_ros.files.parameters import list_settings
+from inertid_ros.replay.contradiction import find_contradiction
 from inertid_ros.replay.residuals import Prediction, ResidualStatistics, list_residual
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces, list_notes
-
-_CONFIDENCE = 0.999
-"""Base parameters of recordings contradict each other beyond this quantile of the largest of their differences: one
-false alarm in a thousand."""
+from inertid_ros.replay.validate import Validation
 
 
 class Recorded(NamedTuple):
@@ -42,7 +36,7 @@ class Recorded(NamedTuple):
 
     Attributes:
         directory: where its files are, relative to the output directory; empty for right there.
-        traces: what came of it, without signals.
+        traces: what came of it; without signals, if it is one of several.
     """
 
     directory: str
@@ -50,28 +44,50 @@ class Recorded(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """The sum of several recordings.
+    """What one recording says, or several together.
 
     Attributes:
         load, links: of each, None if no recording has information on it.
         verdicts: on each, by name.
+        recordings: what it is the sum of.
+        validation: how well other bags were predicted, if that was asked for.
     """
 
-    load: LoadEstimate | None
+    load: LoadTrace | None
     links: LinkTrace | None
     verdicts: dict[str, Verdict]
+    recordings: tuple[Recorded, ...]
+    validation: Validation | None = None
 
     @property
     def failures(self) -> tuple[str, ...]:
         """For which a command fails, a line each."""
         return tuple(dict.fromkeys(line for verdict in self.verdicts.values() for line in verdict.failures))
 
+    @property
+    def traces(self) -> Traces:
+        """Load and links."""
+        return Traces(self.load, self.links)
+
+    def doubt(self, reasons: Mapping[str, Sequence[Finding]]) -> Sum:
+        """The same with more reasons against load and links, by name."""
+        estimates = {name: trace.estimate for name, trace in self.traces._asdict().items() if trace is not None}
+        verdicts = {
+            name: judge(estimates[name], [*verdict.reasons, *reasons.get(name, ())])
+            for name, verdict in self.verdicts.items()
+        }
+        return self._replace(verdicts=verdicts)
+
+    def note(self, lines: Sequence[str]) -> Sum:
+        """The same, where more was left out or went wrong."""
+        return self.doubt(dict.fromkeys(self.verdicts, list_notes(lines))) if lines else self
+
 
 def combine(recordings: Sequence[Recorded], trouble: Sequence[str] = ()) -> Sum:
     """Add up the information of recordings on load and links; `trouble` is what went wrong besides."""
-    loads = [item.traces.load.estimate for item in recordings if item.traces.load is not None]
+    loads = [item.traces.load for item in recordings if item.traces.load is not None]
     arms = [item.traces.links for item in recordings if item.traces.links is not None]
-    load = combine_loads(loads) if loads else None
+    load = _combine_loads(loads) if loads else None
     links = arms[-1] if arms else None
     others = list_notes(trouble)
     try:
@@ -80,16 +96,25 @@ def combine(recordings: Sequence[Recorded], trouble: Sequence[str] = ()) -> Sum:
         others += list_notes([str(error)])
     verdicts: dict[str, Verdict] = {}
     if load is not None:
-        parts = [item.traces.load for item in recordings if item.traces.load is not None]
-        verdicts["load"] = judge(load, [*others, *_list_reasons(parts)])
+        verdicts["load"] = judge(load.estimate, [*others, *_list_reasons(loads)])
     if links is not None:
         verdicts["links"] = judge(links.estimate, [*others, *_list_reasons([*arms, links])])
-    return Sum(load, links, verdicts)
+    return Sum(load, links, verdicts, tuple(recordings))
 
 
 def _list_reasons(traces: Sequence[LoadTrace | LinkTrace]) -> list[Finding]:
     """Why parts of a sum cannot be trusted; what is not known from one of them may be from all."""
     return [reason for trace in traces for reason in trace.verdict.reasons if reason.level != "info"]
+
+
+def _combine_loads(traces: Sequence[LoadTrace]) -> LoadTrace:
+    """Add up the information of several recordings of one load; times of events are those of a single one."""
+    last = traces[-1]
+    if len(traces) == 1:
+        return last
+    estimate = combine_loads([trace.estimate for trace in traces])
+    online = Prediction.combine([trace.online for trace in traces])
+    return dataclasses.replace(last, estimate=estimate, online=online, events=())
 
 
 def _combine_arms(traces: Sequence[LinkTrace]) -> LinkTrace:
@@ -130,31 +155,12 @@ def _combine_arms(traces: Sequence[LinkTrace]) -> LinkTrace:
     return dataclasses.replace(
         last,
         online=Prediction.combine([trace.online for trace in traces]),
+        excitation=np.max([trace.excitation for trace in traces], axis=0),
         urdf=Prediction.combine([trace.urdf for trace in traces]),
         estimate=estimate,
         parameters=complete_links(estimate),
         estimator=estimator,
     )
-
-
-def find_contradiction(estimates: Sequence[LinksEstimate]) -> tuple[Finding, ...]:
-    """A finding where two recordings' base parameters are further apart than their accuracies allow.
-
-    Of all differences in units of sqrt(C_i + C_j), the largest of N counts, as if they were independent (Bonferroni).
-    What is systematic and common to both makes it smaller, so that this errs on the safe side.
-    """
-    pairs = list(itertools.combinations(estimates, 2))
-    distances = np.array([np.abs(a.values - b.values) / np.hypot(a.deviations, b.deviations) for a, b in pairs])
-    if not distances.size or distances.max() <= ndtri(1.0 - 0.5 * (1.0 - _CONFIDENCE) / distances.size):
-        return ()
-    pair, worst = np.unravel_index(int(distances.argmax()), distances.shape)
-    one, other = (estimate.values[worst] for estimate in pairs[pair])
-    message = (
-        f"the recordings contradict each other: {estimates[0].names[worst]} is {one:.3g} by one and {other:.3g} by "
-        f"another, {distances.max():.1f} standard deviations apart: replay recordings of different arms or loads "
-        "separately"
-    )
-    return (Finding("warning", CONTRADICTION, message),)
 
 
 def _combine_fits(
@@ -179,30 +185,25 @@ def _combine_fits(
     return Fit(channels, units, rows.sum(axis=0), residual, measured)
 
 
-def make_document(found: Sum, recordings: Sequence[Recorded], topics: Topics) -> dict[str, Any]:
+def make_document(found: Sum, topics: Topics) -> dict[str, Any]:
     """Put the document together."""
-    last = recordings[-1].traces.either
-    load = found.load
+    last = found.recordings[-1].traces.either
+    load = None if found.load is None else found.load.estimate
     return {
         "load": None if load is None else list_load(load, last.settings, found.verdicts["load"]),
         "tool": None if load is None or load.tool is None else list_tool(load.tool),
-        "residual": _list_residual([item.traces.load for item in recordings if item.traces.load is not None]),
+        "residual": None if found.load is None else list_residual(found.load.online.samples, found.load.groups),
         "links": None if found.links is None else _list_links(found.links, found.verdicts["links"]),
-        "health": _add_counts(recordings),
+        "validation": None if found.validation is None else found.validation.content,
+        "health": _add_counts(found.recordings),
         "notes": list(found.failures),
-        "recordings": [_list_recording(item) for item in recordings],
+        "recordings": [_list_recording(item) for item in found.recordings],
         "settings": list_settings(last.settings),
         "topics": asdict(topics),
         "urdf_sha256": last.origin.urdf_sha256,
         "settings_sha256": last.origin.settings_sha256,
         "versions": last.origin.versions,
     }
-
-
-def _list_residual(loads: Sequence[LoadTrace]) -> dict[str, Any] | None:
-    if not loads:
-        return None
-    return list_residual(ResidualStatistics.combine([trace.online.samples for trace in loads]), loads[-1].groups)
 
 
 def _list_links(trace: LinkTrace, verdict: Verdict) -> dict[str, Any]:

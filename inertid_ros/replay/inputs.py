@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,8 @@ class Plan:
         uncertainty: of that arm, where it is known.
         block_size: about how many messages are carried through the chain at once.
         start, end: which part of each bag is replayed [s since its first message].
+        held_out: bags to predict with what was identified; none of those it is identified from.
+        is_self_contained: whether plotly.js is inside each report, and not once in the directory.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -51,6 +54,8 @@ class Plan:
     start: float = 0.0
     end: float = math.inf
     block_size: int = BLOCK
+    held_out: tuple[Path, ...] = ()
+    is_self_contained: bool = False
 
     @property
     def targets(self) -> tuple[Target, ...]:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inertid_ros.bags.bag import Bag
 from inertid_ros.bags.mcap_writer import McapWriter, Sink
 from inertid_ros.core.errors import FileAccessError, InertidError, RecordingError
 from inertid_ros.core.input.timeline import CONTINUITY
 from inertid_ros.core.verdict import Verdict
 from inertid_ros.files.access import make_directory
-from inertid_ros.files.estimate_writer import write_estimate
-from inertid_ros.replay.combine import Recorded, combine, make_document
+from inertid_ros.files.estimate_writer import read_back, write_estimate
+from inertid_ros.replay.combine import Recorded, Sum, combine, make_document
 from inertid_ros.replay.inputs import Plan, Progress
-from inertid_ros.replay.replay import replay_bags
+from inertid_ros.replay.replay import look_at, replay_bags
+from inertid_ros.replay.validate import find_description, prepare
+from inertid_ros.report.library import name_library, place_library
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -61,7 +63,7 @@ def find_recordings(paths: Sequence[Path], plan: Plan) -> list[Recording]:
     recordings: list[Recording] = []
     end: int | None = None
     for path in paths:
-        start, next_end, messages = _look_at(path, plan)
+        start, next_end, messages = look_at(path, plan)
         if end is not None and start is not None and -_OVERLAP <= start - end <= CONTINUITY:
             before = recordings.pop()
             recordings.append(Recording((*before.paths, path), before.messages + messages))
@@ -74,7 +76,7 @@ def find_recordings(paths: Sequence[Path], plan: Plan) -> list[Recording]:
 def replay_recordings(
     recordings: Sequence[Recording], plan: Plan, output: Path, progress: Progress, processes: int | None = None
 ) -> Outcome:
-    """Replay recordings and write their files, several in a directory each, and `estimate.json` of them all.
+    """Replay recordings and write their files, several in a directory each, with estimate and report of them all.
 
     Args:
         recordings: what to replay.
@@ -97,20 +99,46 @@ def replay_recordings(
     errors = [result for result in results if isinstance(result, InertidError)]
     if not used:
         raise errors[0]
-    found = combine(used, [f"left out: {error}" for error in errors])
-    document = make_document(found, used, plan.topics)
-    failures = _attempt_to_write(lambda: write_estimate(output / "estimate.json", document))
-    return Outcome(tuple(used), document, found.verdicts, (*found.failures, *failures))
+    library = [] if plan.is_self_contained else _attempt_to_write(lambda: place_library(output))
+    found = combine(used, [*library, *(f"left out: {error}" for error in errors)])
+    if plan.held_out:
+        paths = [path for recording in recordings for path in recording.paths]
+        found = _validate(found, plan, paths, progress)
+    found, document, failures = _write_files(found, plan, output)
+    return Outcome(found.recordings, document, found.verdicts, tuple(dict.fromkeys((*found.failures, *failures))))
+
+
+def _validate(found: Sum, plan: Plan, paths: Sequence[Path], progress: Progress) -> Sum:
+    """Predict the held-out bags with what was found in others."""
+    try:
+        plan = dataclasses.replace(plan, description=find_description((*plan.held_out, *paths), plan))
+        validation = prepare(read_back(make_document(found, plan.topics)), plan.held_out, plan).run(progress)
+    except InertidError as error:
+        return found.note([f"not validated: {error}"])
+    return found.doubt(validation.reasons)._replace(validation=validation)
+
+
+def _write_files(found: Sum, plan: Plan, directory: Path, above: str = "") -> tuple[Sum, dict[str, Any], list[str]]:
+    """Write report.html and estimate.json into a directory; `above` leads from there to that of plotly.js.
+
+    Returns what was found, with a note if the report could not be written; the document; and what could not be written.
+    """
+    from inertid_ros.report.page import write_report
+
+    library = "" if plan.is_self_contained else above + name_library()
+    failures = _attempt_to_write(lambda: write_report(found, directory / "report.html", library))
+    noted = found.note(failures)
+    document = make_document(noted, plan.topics)
+    failures += _attempt_to_write(lambda: write_estimate(directory / "estimate.json", document))
+    return noted, document, failures
 
 
 def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, progress: Progress) -> Recorded:
-    """Replay one recording and write its files into `output`/`name`.
+    """Replay one recording and write its predictions into `output`/`name`; if it has a name, its other files as well.
 
     Raises:
         InertidError: if nothing could be computed.
     """
-    from inertid_ros.report.page import write_report
-
     directory = output / name
     make_directory(directory)
     writers: list[McapWriter] = []
@@ -128,13 +156,11 @@ def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, 
         traces = replay_bags(recording.paths, plan, make_sink, progress)
     finally:
         failures += [failure for writer in writers for failure in _attempt_to_write(writer.close)]
-    failures += _attempt_to_write(lambda: write_report(traces, directory / "report.html"))
-    recorded = Recorded(name, traces.without_signals().note(failures))
-    if name:
-        document = make_document(combine([recorded]), [recorded], plan.topics)
-        failures = _attempt_to_write(lambda: write_estimate(directory / "estimate.json", document))
-        recorded = Recorded(name, recorded.traces.note(failures))
-    return recorded
+    recorded = Recorded(name, traces.note(failures))
+    if not name:
+        return recorded
+    _, _, failures = _write_files(combine([recorded]), plan, directory, "../")
+    return Recorded(name, recorded.traces.without_signals().note(failures))
 
 
 _Task = tuple[Recording, str]
@@ -207,13 +233,3 @@ def _attempt_to_write(write: Callable[[], None]) -> list[str]:
     except FileAccessError as error:
         return [str(error)]
     return []
-
-
-def _look_at(path: Path, plan: Plan) -> tuple[int | None, int | None, int]:
-    """First and last time of recording [ns], None where they are not known, and the number of messages."""
-    try:
-        with Bag(path) as bag:
-            messages = bag.count(plan.inputs.values())
-            return (bag.start, bag.end, messages) if bag.end else (None, None, messages)
-    except InertidError:
-        return None, None, 0

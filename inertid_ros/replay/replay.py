@@ -179,6 +179,16 @@ def replay_bags(paths: Sequence[Path], plan: Plan, make_sink: Callable[[], Sink 
     return replay.finish()
 
 
+def look_at(path: Path, plan: Plan) -> tuple[int | None, int | None, int]:
+    """First and last time of recording [ns], None where they are not known, and the number of messages."""
+    try:
+        with Bag(path) as bag:
+            messages = bag.count(plan.inputs.values())
+            return (bag.start, bag.end, messages) if bag.end else (None, None, messages)
+    except InertidError:
+        return None, None, 0
+
+
 def _find_frame(bag: Bag, topic: str) -> str:
     """The frame_id of the first wrench."""
     data = bag.find_text(topic)

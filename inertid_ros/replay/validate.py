@@ -23,12 +23,11 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.core.verdict import is_failure
+from inertid_ros.core.verdict import LEFT_OUT, find_wrench_shares, has_no_load, is_failure, judge_prediction
 from inertid_ros.files.estimate import SavedEstimate
 from inertid_ros.files.urdf_inertials import find_urdf_load
 from inertid_ros.replay.inputs import Plan, Progress
-from inertid_ros.replay.recordings import find_recordings
-from inertid_ros.replay.replay import replay_bags
+from inertid_ros.replay.replay import look_at, replay_bags
 from inertid_ros.replay.residuals import ResidualStatistics, compare, find_overall, list_residual
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces
 
@@ -39,60 +38,93 @@ REFITTED, OWN = "refitted", "of the estimate"
 
 
 @dataclass(frozen=True, slots=True)
+class Validation:
+    """How well frozen parameters predicted bags.
+
+    Attributes:
+        content: all numbers, for JSON, overall and by channel first.
+        traces: the predictions; of a load, those with the refitted bias.
+        reasons: what lowers the verdicts on load and links, by name.
+    """
+
+    content: dict[str, Any]
+    traces: Traces
+    reasons: dict[str, tuple[Finding, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """What is to be predicted with what: bags, replayed by a plan with what is frozen.
 
-    Of a load, `by_urdf` is the same with what hangs on the sensor by the URDF; None if it says nothing.
+    Of a load, `by_urdf` is the same with what hangs on the sensor by the URDF; None if it says nothing. Where there
+    `is_no_load`, what is left of its wrench is noise.
     """
 
     bags: tuple[Path, ...]
     plan: Plan
     by_urdf: FloatArray | None
+    is_no_load: bool
 
     @property
     def messages(self) -> int:
         """How many `run` will read: two passes over the bags for each prediction of a load, one for an arm."""
-        once = sum(recording.messages for recording in find_recordings(self.bags, self.plan))
+        once = sum(look_at(path, self.plan)[2] for path in self.bags)
         return once * (1 if Target.LOAD not in self.plan.frozen else 2 if self.by_urdf is None else 4)
 
-    def run(self, progress: Progress) -> dict[str, Any]:
-        """All numbers, for JSON, overall and by channel first; InertidError if the recording cannot be used."""
+    def run(self, progress: Progress) -> Validation:
+        """Predict the bags; InertidError if they cannot be used."""
         first = self._predict(self.plan, progress)
-        parts = {
-            "load": None if first.load is None else self._validate_load(first.load, progress),
-            "links": None if first.links is None else _list_links(first.links),
-        }
-        both = [part for part in parts.values() if part is not None]
+        parts: dict[str, dict[str, Any]] = {}
+        left: dict[str, float] = {}
+        fitted = None
+        if first.load is not None:
+            fitted = self._predict_load(_shift(self.plan.frozen[Target.LOAD], first.load), progress)
+            parts["load"] = self._list_load(first.load, fitted, progress)
+            samples = fitted.online.samples
+            left["load"] = 0.0 if self.is_no_load else max(find_wrench_shares(samples.measured_rms, samples.rms))
+        if first.links is not None:
+            parts["links"] = _list_links(first.links)
+            left["links"] = parts["links"]["relative_rms"]
+        found = {name: _judge(name, left[name], part) for name, part in parts.items()}
         trouble = dict.fromkeys(
             finding for trace in first if trace is not None for finding in (*trace.trouble, *trace.estimate.findings)
         )
-        found = [*trouble, *(finding for part in both for finding in _compare_with_urdf(part))]
-        return {
-            "relative_rms": find_overall([part["relative_rms"] for part in both]),
-            "channels": {name: entry for part in both for name, entry in part["channels"].items()},
-            **parts,
-            "warnings": [finding.message for finding in found if not is_failure(finding)],
-            "notes": [finding.message for finding in found if is_failure(finding)],
+        all_found = [*trouble, *(finding for part in found.values() for finding in part)]
+        content = {
+            "bags": [str(path) for path in self.bags],
+            "relative_rms": find_overall([part["relative_rms"] for part in parts.values()]),
+            "channels": {name: entry for part in parts.values() for name, entry in part["channels"].items()},
+            "load": parts.get("load"),
+            "links": parts.get("links"),
+            "warnings": [finding.message for finding in all_found if not is_failure(finding)],
+            "notes": [finding.message for finding in all_found if is_failure(finding)],
         }
+        failures = tuple(
+            Finding("warning", LEFT_OUT, f"held-out recording: {finding.message}")
+            for finding in trouble
+            if is_failure(finding)
+        )
+        reasons = {name: (*part, *failures) for name, part in found.items()}
+        return Validation(content, Traces(fitted, first.links), reasons)
 
-    def _validate_load(self, first: LoadTrace, progress: Progress) -> dict[str, Any]:
+    def _list_load(self, first: LoadTrace, fitted: LoadTrace, progress: Progress) -> dict[str, Any]:
         """Residuals of load and tool, all relative to the same: the wrench less its refitted bias.
 
         The bias is refitted, but for `own_bias`; `urdf` is with what the URDF says hangs on the sensor.
         """
-        fitted = self._predict_load(_shift(self.plan.frozen[Target.LOAD], first), progress).online.samples
-        found = list_residual(fitted)
+        samples = fitted.online.samples
+        found = list_residual(samples)
         result = {
             "bias": REFITTED,
             **found,
             "relative_to_urdf": None,
-            "own_bias": {"bias": OWN, **list_residual(_relate(first.online.samples, fitted.measured_rms))},
+            "own_bias": {"bias": OWN, **list_residual(_relate(first.online.samples, samples.measured_rms))},
             "urdf": None,
         }
         if self.by_urdf is not None:
             shifted = _shift(self.by_urdf, self._predict_load(self.by_urdf, progress))
-            samples = self._predict_load(shifted, progress).online.samples
-            urdf = list_residual(_relate(samples, fitted.measured_rms))
+            by_urdf = self._predict_load(shifted, progress).online.samples
+            urdf = list_residual(_relate(by_urdf, samples.measured_rms))
             result |= {"relative_to_urdf": compare(found, urdf), "urdf": {"bias": REFITTED, **urdf}}
         return result
 
@@ -120,14 +152,9 @@ def _list_links(trace: LinkTrace) -> dict[str, Any]:
     }
 
 
-def _compare_with_urdf(part: dict[str, Any]) -> tuple[Finding, ...]:
-    """A finding where the URDF alone predicts better."""
+def _judge(name: str, left: float, part: dict[str, Any]) -> tuple[Finding, ...]:
     ratio = None if part["relative_to_urdf"] is None else part["relative_to_urdf"]["ratio"]
-    if ratio is None or ratio <= 1.0:
-        return ()
-    left, by_urdf = (100.0 * entry["relative_rms"] for entry in (part, part["urdf"]))
-    message = f"the URDF alone predicts better: it leaves {by_urdf:.1f} %, the estimate {left:.1f} %"
-    return (Finding("error", "worse_than_urdf", message),)
+    return tuple(judge_prediction(left, ratio, of_load=name == "load"))
 
 
 def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Comparison:
@@ -135,7 +162,7 @@ def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Compariso
 
     The plan's description may be empty. InertidError if the estimate or the robot description cannot be used.
     """
-    plan = dataclasses.replace(plan, description=_find_description(bags, plan))
+    plan = dataclasses.replace(plan, description=find_description(bags, plan))
     robot = Robot.from_urdf(plan.description)
     estimators = [name for name in ("load", "links") if getattr(saved, name) is not None]
     if not estimators:
@@ -149,7 +176,7 @@ def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Compariso
         frozen[Target.LINKS] = saved.links.predictor
         left = [saved.links.residuals.get(channel, 0.0) for channel in model.channels]
         plan = dataclasses.replace(plan, uncertainty=Uncertainty(saved.links.predictor_covariance, np.square(left)))
-    by_urdf = None
+    by_urdf, is_no_load = None, False
     if saved.load is not None:
         frame, sensor, tool = saved.load.frame, saved.load.sensor, saved.load.tool
         if sensor is None:
@@ -162,12 +189,13 @@ def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Compariso
         frozen[Target.LOAD] = np.concatenate((sign * carried, sensor.bias))
         load = dataclasses.replace(settings.load, sensor_frame=frame, tool="", tool_file="")
         settings = dataclasses.replace(settings, load=load)
+        is_no_load = has_no_load(saved.load)
         hung = find_urdf_load(plan.description, frame)
         by_urdf = None if hung is None else np.concatenate((sign * hung, sensor.bias))
-    return Comparison(tuple(bags), dataclasses.replace(plan, settings=settings, frozen=frozen), by_urdf)
+    return Comparison(tuple(bags), dataclasses.replace(plan, settings=settings, frozen=frozen), by_urdf, is_no_load)
 
 
-def _find_description(bags: Sequence[Path], plan: Plan) -> str:
+def find_description(bags: Sequence[Path], plan: Plan) -> str:
     """The robot description that a replay would use."""
     if plan.description:
         return plan.description

@@ -22,10 +22,9 @@ from inertid_ros.report.drawing import (
     RED,
     Fields,
     Figure,
-    describe_events,
     find_range,
-    mark_events,
 )
+from inertid_ros.report.events import describe_events, mark_events
 from inertid_ros.text.numbers import INTERVAL, PARAMETER_UNITS, format_estimate, parameter_units
 
 _ORDER = ("m", "mcx", "mcy", "mcz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
@@ -178,7 +177,7 @@ def draw_deviations(trace: LoadTrace) -> Figure:
     titles = [f"<b>{name}</b> [{PARAMETER_UNITS[indices[0]]}]" for name, indices in _GROUPS]
     figure = Figure(340, titles, 3, (0.07, 0.0))
     for panel, (_, indices) in enumerate(_GROUPS):
-        figure.y(panel).update(type="log", exponentformat="power")
+        figure.y(panel).update(type="log")
         for colour, index in zip(LINE_COLOURS, indices, strict=False):
             name, deviations = PARAMETER_NAMES[index], record.deviations[:, index]
             figure.draw_line(panel, record.times, deviations, name, colour, 1.4, f"{name} %{{y:.2g}}")

@@ -1,18 +1,16 @@
-"""Figures as plain data for plotly.js: panels, colours, events on the time axis, and the way into the page."""
+"""Figures as plain data for plotly.js: panels, colours, and the way into the page."""
 
 from __future__ import annotations
 
 import json
 from base64 import b64encode
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from inertid_ros.core.input.timeline import MAX_GAP
-from inertid_ros.core.records import LOAD_EVENTS, EventKind, FloatArray
-from inertid_ros.replay.trace import TraceEvent
+from inertid_ros.core.records import FloatArray
 from inertid_ros.report.markup import Html, element
 
 Fields = dict[str, Any]
@@ -26,27 +24,16 @@ AXIS_COLOURS = (RED, GREEN, BLUE)
 LINE_COLOURS = ("#1f5fa8", "#2e8b57", "#c0392b", "#7b4fa3", "#d08a00", "#4f5b66", "#17a2b8", "#a0522d", "#e377c2")
 """Of lines that do not belong to axes."""
 
-MOST_EVENTS = 100
-"""So many events are drawn; more would hide the data."""
-
-_EVENT_COLOURS = {
-    **{kind.value: "#7b4fa3" for kind in LOAD_EVENTS},
-    "bias_changed": AMBER,
-    "contact_began": RED,
-    "contact_ended": RED,
-}
-_CONTACT = "rgba(192, 57, 43, 0.10)"
-
 _GRID, _SCENE_GRID = "#EBF0F8", "#DFE8F3"
 _AXIS: Fields = {
     "gridcolor": _GRID, "linecolor": _GRID, "zerolinecolor": _GRID, "zerolinewidth": 2, "ticks": "",
-    "title": {"standoff": 15}, "automargin": True,
+    "title": {"standoff": 15}, "automargin": True, "exponentformat": "power",
 }  # fmt: skip
 _SCENE_AXIS: Fields = {
     "backgroundcolor": "white", "gridcolor": _SCENE_GRID, "gridwidth": 2, "linecolor": _GRID, "zerolinecolor": _GRID,
     "showbackground": True, "ticks": "",
 }  # fmt: skip
-_LOOK: Fields = {
+LOOK: Fields = {
     "layout": {
         "font": {"family": "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif", "size": 12, "color": "#20242b"},
         "legend": {"orientation": "h", "x": 0.0, "xanchor": "left", "y": 0.995, "yanchor": "top", "yref": "container"},
@@ -62,14 +49,16 @@ _LOOK: Fields = {
 }
 """Template of all figures, in the page once."""
 
-_CONFIG: Fields = {
-    "responsive": True,
-    "displaylogo": False,
-    "modeBarButtonsToRemove": ["select2d", "lasso2d", "sendChartToCloud", "sendDataToCloud"],
-}
-"""The last two buttons, of newer and older versions of plotly.js, would send the data away."""
-
-_PACKED = "float32"
+_STACKED: Fields = {"margin": {"l": 48, "r": 8, "b": 40}, "dragmode": False}
+"""Of figures on a narrow screen: fingers that touch one scroll the page instead of zooming."""
+_NARROW_LEGEND, _LEGEND_ROW, _LETTER, _SYMBOL = 290, 20, 7, 46
+"""Pixels of a legend on a narrow screen: its width, the height of a row, and the widths of a letter and of the line
+before a name."""
+_SCENE = 360
+"""Height of a three-dimensional view on a narrow screen, which is as wide [pixels]."""
+_TITLE = 30
+"""Height of a panel's title [pixels]."""
+PACKED = "float32"
 """Key of a packed array: base64 of 32-bit floats, which have more digits than a screen can show."""
 
 
@@ -100,6 +89,7 @@ class Figure:
         """
         self.data: list[Fields] = []
         self.layout: Fields = {"height": height, "annotations": []}
+        self._shares_x, self._columns, self._titled = shares_x, columns, [bool(title) for title in titles]
         places = [divmod(index, columns) for index in range(len(titles))]
         if first_is_wide:
             places = [(0, 0), *((row + 1, column) for row, column in places[:-1])]
@@ -113,7 +103,7 @@ class Figure:
             is_wide = first_is_wide and index == 0
             left = column * (width + spacing[0])
             right, top = 1.0 if is_wide else left + width, float(tops[row])
-            number = _number(index)
+            number = axis_number(index)
             self.layout[f"xaxis{number}"] = {"anchor": f"y{number}", "domain": [left, right]}
             self.layout[f"yaxis{number}"] = {"anchor": f"x{number}", "domain": [max(top - shares[row], 0.0), top]}
             if shares_x:
@@ -129,19 +119,19 @@ class Figure:
 
     def x(self, panel: int) -> Any:
         """X axis of a panel: its fields."""
-        return self.layout[f"xaxis{_number(panel)}"]
+        return self.layout[f"xaxis{axis_number(panel)}"]
 
     def y(self, panel: int) -> Any:
         """Y axis of a panel: its fields."""
-        return self.layout[f"yaxis{_number(panel)}"]
+        return self.layout[f"yaxis{axis_number(panel)}"]
 
     def within(self, panel: int) -> Fields:
         """Coordinates of a text from 0 to 1 across a panel."""
-        return {"xref": f"x{_number(panel)} domain", "yref": f"y{_number(panel)} domain"}
+        return {"xref": f"x{axis_number(panel)} domain", "yref": f"y{axis_number(panel)} domain"}
 
     def draw(self, kind: str, panel: int = 0, **fields: Any) -> None:
         """Draw a trace of a kind (scatter, bar, heatmap) in a panel."""
-        self.data.append({"type": kind, "xaxis": f"x{_number(panel)}", "yaxis": f"y{_number(panel)}", **fields})
+        self.data.append({"type": kind, "xaxis": f"x{axis_number(panel)}", "yaxis": f"y{axis_number(panel)}", **fields})
 
     def draw_line(
         self, panel: int, x: FloatArray, y: FloatArray, name: str, colour: str, width: float, hover: str, **fields: Any
@@ -164,102 +154,58 @@ class Figure:
         for panel in self.lowest:
             self.x(panel)["title"] = {"text": "time [s]"}
 
+    def stack(self) -> Fields:
+        """What is different in the layout on a narrow screen: panels are stacked, each as high as it was."""
+        names = {line.get("name", "") for line in self.data if line.get("showlegend", True) and "name" in line}
+        per_row = max(1, _NARROW_LEGEND // (_SYMBOL + _LETTER * max(map(len, names), default=0)))
+        margin = {**_STACKED["margin"], "t": _TITLE + _LEGEND_ROW * (-(-len(names) // per_row) if names else 0)}
+        if self._columns == 1 or len(self.panels) < 2:
+            height = self.layout["height"] if self.panels else min(self.layout["height"], _SCENE)
+            return {**_STACKED, "margin": margin, "height": height}
+        low, high = self.y(len(self.panels) - 1)["domain"]
+        inside = self.layout["height"] - LOOK["layout"]["margin"]["t"] - LOOK["layout"]["margin"]["b"]
+        size, gap = (high - low) * inside, _TITLE + (8 if self._shares_x else 40)
+        total = len(self.panels) * (size + gap) - gap
+        stacked: Fields = {**_STACKED, "margin": margin, "height": round(total + margin["t"] + margin["b"])}
+        annotations = iter(self.layout["annotations"])
+        moved = []
+        for panel, has_title in enumerate(self._titled):
+            top = 1.0 - panel * (size + gap) / total
+            is_last = panel == self.panels[-1]
+            axis: Fields = {"domain": [0.0, 1.0]}
+            if self._shares_x:
+                title = self.x(self.lowest[-1]).get("title", {}) if is_last else {"text": ""}
+                axis |= {"showticklabels": is_last, "title": title}
+            stacked[f"xaxis{axis_number(panel)}"] = axis
+            stacked[f"yaxis{axis_number(panel)}"] = {"domain": [max(top - size / total, 0.0), top]}
+            if has_title:
+                moved.append({**next(annotations), "x": 0.5, "y": top})
+        return {**stacked, "annotations": [*moved, *annotations]}
+
     def show(self, name: str, caption: str) -> Html:
-        """HTML that draws the figure below its caption on a page with `DRAW_SCRIPT`, always with the same text."""
-        text = _to_json({"data": self.data, "layout": self.layout})
+        """HTML that draws the figure below its caption on a page with its scripts, always with the same text."""
+        text = to_json({"data": self.data, "layout": self.layout, "narrow": self.stack()})
         holder = f'<div id="{name}" class="plotly-graph-div" style="height:{self.layout["height"]}px"></div>'
         plot = Html(f"{holder}<script>draw({json.dumps(name)}, {text});</script>")
         return element("figure", element("figcaption", caption), plot)
 
 
-def _number(panel: int) -> str:
+def axis_number(panel: int) -> str:
     """What plotly.js appends to the names of a panel's axes."""
     return str(panel + 1) if panel else ""
 
 
-def _to_json(value: Fields) -> str:
+def to_json(value: Fields) -> str:
     """JSON that can stand in a script: nothing in it ends the script."""
     return json.dumps(value, separators=(",", ":"), default=_pack, allow_nan=False).replace("<", "\\u003c")
 
 
 def _pack(value: object) -> object:
     if isinstance(value, np.ndarray):
-        return {_PACKED: b64encode(value.astype("<f4").tobytes()).decode()}
+        return {PACKED: b64encode(value.astype("<f4").tobytes()).decode()}
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} has no JSON")
-
-
-DRAW_SCRIPT = f"""
-const look = {_to_json(_LOOK)}, config = {_to_json(_CONFIG)};
-const unpack = value => {{
-  if (Array.isArray(value)) return value.map(unpack);
-  if (value === null || typeof value !== 'object') return value;
-  if ('{_PACKED}' in value) {{
-    const bytes = Uint8Array.from(atob(value.{_PACKED}), letter => letter.charCodeAt(0));
-    return new Float32Array(bytes.buffer);
-  }}
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unpack(item)]));
-}};
-const draw = (name, figure) =>
-  Plotly.newPlot(name, unpack(figure.data), {{template: look, ...figure.layout}}, config);
-"""
-"""Defines draw(name, figure): unpacks the arrays and draws the figure in the element of that name."""
-
-
-def mark_events(figure: Figure, events: Sequence[TraceEvent], end: float) -> None:
-    """Shade contacts and draw a line at each change, behind the data, in every panel with time on its x axis.
-
-    Of the events, in order, the first MOST_EVENTS are drawn; a contact that has not ended ends with the recording [s].
-    """
-    spans = [(start, stop, {"fillcolor": _CONTACT, "line": {"width": 0}}) for start, stop in find_contacts(events, end)]
-    for event in events[:MOST_EVENTS]:
-        if event.kind in (*LOAD_EVENTS, EventKind.BIAS_CHANGED):
-            line = {"color": _EVENT_COLOURS[event.kind], "width": 1, "dash": "dot"}
-            spans.append((event.time, event.time, {"line": line}))
-    figure.layout["shapes"] = [
-        {
-            "type": "rect" if stop > start else "line",
-            "layer": "below",
-            "xref": f"x{_number(panel)}",
-            "yref": f"y{_number(panel)} domain",
-            **dict(zip(("x0", "x1", "y0", "y1"), (start, stop, 0.0, 1.0), strict=True)),
-            **look,
-        }
-        for panel in figure.panels
-        for start, stop, look in spans
-    ]
-
-
-def find_contacts(events: Sequence[TraceEvent], end: float) -> list[tuple[float, float]]:
-    """Start and end of each contact among the first MOST_EVENTS events [s]."""
-    contacts: list[tuple[float, float]] = []
-    began: float | None = None
-    for event in events[:MOST_EVENTS]:
-        if event.kind == "contact_began" and began is None:
-            began = event.time
-        elif event.kind == "contact_ended" and began is not None:
-            contacts.append((began, event.time))
-            began = None
-    return contacts if began is None else [*contacts, (began, end)]
-
-
-def describe_events(events: Sequence[TraceEvent], height: str) -> Fields:
-    """Markers of the first MOST_EVENTS events, at `height` on an axis of words, described on hovering."""
-    drawn = events[:MOST_EVENTS]
-    return {
-        "x": [event.time for event in drawn],
-        "y": [height] * len(drawn),
-        "mode": "markers",
-        "marker": {
-            "size": 10,
-            "symbol": ["triangle-left" if event.kind == "contact_ended" else "triangle-right" for event in drawn],
-            "color": [_EVENT_COLOURS.get(event.kind, GREY) for event in drawn],
-        },
-        "text": [escape(f"{event.time:.2f} s: {event.message}") for event in drawn],
-        "hoverinfo": "text",
-        "showlegend": False,
-    }
 
 
 def zigzag(times: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -44,6 +45,28 @@ def badge(text: str, kind: str) -> Html:
     """A word on a coloured background."""
     return element("span", text, kind=f"badge {kind}")
 
+
+def fold(summary: object, *content: object) -> Html:
+    """Content that is shown on a click on its summary."""
+    return element("details", element("summary", summary), *content)
+
+
+def fold_long(summary: str, rows: int, content: Html) -> Html:
+    """The same for a table of so many rows, if these are many."""
+    return fold(summary, content) if rows > LONG else content
+
+
+def share(ratio: float) -> Html:
+    """A share with a bar beside the number."""
+    if not math.isfinite(ratio):
+        return Html("–")
+    width = min(100.0 * ratio, 100.0)
+    bar = Html(f'<span class="bar"><i style="width:{width:.0f}%"></i></span>')
+    return element("span", f"{100.0 * ratio:.1f} %", bar, kind="share")
+
+
+LONG = 16
+"""Rows of a table that is folded if it has more: they fill a screen."""
 
 STYLE = """
 :root { --ink: #20242b; --soft: #5d6570; --line: #dfe3e8; --good: #2e8b57; --caution: #b87700; --bad: #c0392b; }
@@ -89,8 +112,32 @@ code { font: 12.5px/1.4 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monos
 .badge.good { background: var(--good); }
 .badge.caution { background: var(--caution); }
 .badge.bad { background: var(--bad); }
+.share { display: inline-block; min-width: 74px; white-space: nowrap; }
+.bar { display: block; height: 4px; border-radius: 2px; background: #e6e9ee; overflow: hidden; }
+.bar i { display: block; height: 100%; background: #1f5fa8; }
+details { border: 1px solid var(--line); border-radius: 6px; margin: 6px 0; padding: 0 12px; }
+summary { cursor: pointer; padding: 7px 0; color: #1f5fa8; font-size: 13.5px; }
+details[open] > summary { border-bottom: 1px solid var(--line); margin-bottom: 8px; }
 .print-only { display: none; }
-@media (max-width: 760px) { .columns { grid-template-columns: 1fr; } }
+@media (max-width: 960px) { .columns { grid-template-columns: 1fr; } }
+@media (max-width: 640px) {
+  main { padding: 16px 8px 40px; }
+  h1 { font-size: 20px; overflow-wrap: anywhere; }
+  section { padding: 12px; margin: 10px 0; }
+  nav { line-height: 2.2; }
+  .verdict { border-left-width: 5px; }
+  .verdict h2 { font-size: 17px; overflow-wrap: anywhere; }
+  .verdict tr { display: grid; grid-template-columns: auto 1fr; gap: 0 8px; padding: 6px 0; }
+  .verdict td { padding: 0; }
+  .verdict td:first-child, .verdict td:nth-child(2) { width: auto; }
+  .verdict td:last-child { grid-column: 1 / -1; }
+  .numbers td, .numbers th { white-space: nowrap; }
+  .numbers td:first-child, .numbers th:first-child { position: sticky; left: 0; background: #fff; white-space: normal;
+    overflow-wrap: break-word; z-index: 1; }
+  .problems { min-width: 640px; }
+  .provenance tr { display: grid; }
+  .provenance td:first-child { width: auto; border: 0; padding-bottom: 0; color: var(--soft); }
+}
 @page { size: A4; margin: 12mm; }
 @media print {
   body { background: #fff; font-size: 11pt; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
@@ -107,22 +154,3 @@ code { font: 12.5px/1.4 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monos
   .print-only { display: block; width: 100%; }
 }
 """
-
-PRINT_SCRIPT = """
-const plots = () => document.querySelectorAll('.plotly-graph-div');
-const fit = layout => plots().forEach(plot => Plotly.relayout(plot, layout));
-window.addEventListener('beforeprint', () => fit({width: 1090}));
-window.addEventListener('afterprint', () => fit({width: null, autosize: true}));
-window.addEventListener('load', () => {
-  const body = document.getElementById('plot-body');
-  if (!body) return;
-  Plotly.toImage(body, {format: 'png', width: 1000, height: 520}).then(source => {
-    const picture = document.createElement('img');
-    picture.className = 'print-only';
-    picture.src = source;
-    body.parentElement.appendChild(picture);
-  });
-});
-"""
-"""Plots are drawn 1090 pixels wide on paper, whatever the screen, and the style sheet shrinks them. A 3D view cannot be
-printed: an image takes its place."""

@@ -23,29 +23,31 @@ from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.files.estimate import SavedLinks
 from inertid_ros.files.vendor_snippets import find_body, inertia_is_known
 from inertid_ros.report.drawing import AMBER, AXIS_COLOURS, BLUE, GREY
-from inertid_ros.text.numbers import INTERVAL, PARAMETER_UNITS
+from inertid_ros.text.numbers import INTERVAL, PARAMETER_UNITS, find_unit, format_estimate
 
 _PLANE_INTERVAL = 2.448
 """Square root of chi-square with two degrees of freedom at 95 %."""
 _LOAD_GROUPS = (("mass", (0,)), ("mass moments", (1, 2, 3)), ("inertia about the sensor's origin", (4, 5, 6, 7, 8, 9)))
 _LINK_GROUPS = (
-    ("mass moments [kg m], masses [kg]", ("m", "mcx", "mcy", "mcz")),
-    ("inertias [kg m²]", ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "rotor_inertia")),
-    ("friction and offsets [SI]", ("viscous", "coulomb", "offset", "fx", "fy", "fz", "nx", "ny", "nz")),
+    ("masses", ("m",)),
+    ("mass moments", ("mcx", "mcy", "mcz")),
+    ("inertias", ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "rotor_inertia")),
+    ("viscous friction", ("viscous",)),
+    ("Coulomb friction and offsets", ("coulomb", "offset", "fx", "fy", "fz", "nx", "ny", "nz")),
 )
 _SIDES = ((0, 1), (0, 2), (1, 2))
 
 
-def write_png(estimate: LoadEstimate | SavedLinks, path: Path, dots_per_inch: int = 200) -> None:
-    """Draw an estimate into a PNG file; FileAccessError if it cannot be written."""
-    figure = draw_load(estimate) if isinstance(estimate, LoadEstimate) else draw_links(estimate)
+def write_png(estimate: LoadEstimate | SavedLinks, path: Path, dots_per_inch: int, origin: str) -> None:
+    """Draw an estimate, and where it comes from, into a PNG file; FileAccessError if it cannot be written."""
+    figure = draw_load(estimate, origin) if isinstance(estimate, LoadEstimate) else draw_links(estimate, origin)
     try:
         figure.savefig(path, dpi=dots_per_inch, format="png")
     except OSError as error:
         raise FileAccessError(f"'{path}' cannot be written: {error.strerror}; name another file with --png") from None
 
 
-def draw_load(estimate: LoadEstimate) -> Figure:
+def draw_load(estimate: LoadEstimate, origin: str) -> Figure:
     """Draw the parameters above, the body from three sides below."""
     figure = Figure(figsize=(9.0, 6.2), layout="constrained")
     grid = figure.add_gridspec(2, 6, height_ratios=[1.0, 1.15])
@@ -56,28 +58,30 @@ def draw_load(estimate: LoadEstimate) -> Figure:
         axes = figure.add_subplot(grid[1, 2 * column : 2 * column + 2])
         _draw_side(axes, body, side, inertia_is_known(estimate.states))
     note = "" if inertia_is_known(estimate.states) else "; inertia not known"
-    figure.supxlabel(f"frame {estimate.frame}; bars and dashed ellipses: 95 %{note}", fontsize=8, color=GREY)
+    source = "efforts" if estimate.sensor is None else "wrench"
+    legend = f"frame {estimate.frame}; ±, bars and dashed ellipses: 95 %; open: uncertain{note}"
+    figure.supxlabel(f"{legend}\nfrom {source} in {origin}", fontsize=8, color=GREY)
     return figure
 
 
 def _draw_load_parameters(axes: Axes, estimate: LoadEstimate, title: str, indices: Sequence[int]) -> None:
+    labels = []
     for place, index in enumerate(indices):
-        state = estimate.states[index]
+        state, name = estimate.states[index], PARAMETER_NAMES[index]
         if state == ParameterState.NOT_EXCITED:
+            labels.append(name)
             axes.text(place, 0.5, state, rotation=90, ha="center", va="center", color=GREY, fontsize=8,
                       transform=axes.get_xaxis_transform())  # fmt: skip
             continue
-        value = estimate.values[index]
-        above = 8 if place % 2 == 0 else -15  # so that neighbours do not overlap
-        _draw_interval(axes, place, value, estimate.deviations[index], state, markersize=5, capsize=4)
-        axes.annotate(f"{value:.4g}", (place, value), (0, above), textcoords="offset points", ha="center", fontsize=7)
+        value, deviation = float(estimate.values[index]), float(estimate.deviations[index])
+        labels.append(f"{name}\n{format_estimate(value, deviation).replace(' ± ', chr(10) + '± ')}")
+        _draw_interval(axes, place, value, deviation, state, markersize=5, capsize=4)
     axes.axhline(0.0, color="0.85", linewidth=0.8, zorder=0)
-    axes.set_xticks(range(len(indices)), [PARAMETER_NAMES[index] for index in indices])
+    axes.set_xticks(range(len(indices)), labels, fontsize=7)
     axes.set_xlim(-0.6, len(indices) - 0.4)
     axes.margins(y=0.25)
-    axes.set_title(title, fontsize=10)
-    axes.set_ylabel(PARAMETER_UNITS[indices[0]])
-    axes.tick_params(labelsize=8)
+    axes.set_title(f"{title} [{PARAMETER_UNITS[indices[0]]}]", fontsize=9)
+    axes.tick_params(axis="y", labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -123,24 +127,26 @@ def outline(matrix: FloatArray) -> FloatArray:
     return np.asarray(axes * np.sqrt(np.maximum(values, 0.0)) @ circle)
 
 
-def draw_links(links: SavedLinks) -> Figure:
+def draw_links(links: SavedLinks, origin: str) -> Figure:
     """Draw groups of base parameters one below the other, and the residual of the channels at the bottom."""
     kinds = [name.rpartition(".")[2] for name in links.names]
+    units = [find_unit(name, links.prismatic) for name in links.names]
     groups = [
-        (title, chosen)
+        (f"{title} [{unit}]", chosen)
         for title, members in _LINK_GROUPS
-        if (chosen := [index for index, kind in enumerate(kinds) if kind in members])
+        for unit in dict.fromkeys(units)
+        if (chosen := [index for index, kind in enumerate(kinds) if kind in members and units[index] == unit])
     ]
     panels = len(groups) + bool(links.fit)
-    figure = Figure(figsize=(9.0, 2.1 * panels), layout="constrained")
+    figure = Figure(figsize=(9.0, 2.4 * panels), layout="constrained")
     axes = np.atleast_1d(figure.subplots(panels, 1))
     for axis, (title, chosen) in zip(axes, groups, strict=False):
         _draw_group(axis, links, title, chosen)
     if links.fit:
         _draw_channels(axes[-1], links)
-    figure.supxlabel(
-        "bars: 95 %; open: uncertain; grey dashes: URDF; parameters that are not excited are omitted", fontsize=8
-    )
+    legend = "±, bars: 95 %; open: uncertain; grey dashes: URDF; parameters that are not excited have no number"
+    source = links.source.replace("_", " ")
+    figure.supxlabel(f"{legend}\nfrom {source} in {origin}", fontsize=8, color=GREY)
     return figure
 
 
@@ -158,7 +164,12 @@ def _draw_group(axis: Axes, links: SavedLinks, title: str, chosen: Sequence[int]
         )
         _draw_interval(axis, place, value, deviations[index], state, **style)
     axis.axhline(0.0, color="0.88", linewidth=0.8, zorder=0)
-    labels = [links.names[index] for index in chosen]
+    labels = [
+        links.names[index]
+        if links.states[index] == ParameterState.NOT_EXCITED
+        else f"{links.names[index]}\n{format_estimate(float(links.values[index]), float(deviations[index]))}"
+        for index in chosen
+    ]
     axis.set_xticks(range(len(chosen)), labels, rotation=90, fontsize=5)
     axis.set_xlim(-0.7, len(chosen) - 0.3)
     axis.set_title(title, fontsize=9)

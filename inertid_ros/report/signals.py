@@ -19,14 +19,13 @@ from inertid_ros.report.drawing import (
     BLUE,
     GREY,
     LINE_COLOURS,
-    MOST_EVENTS,
     RED,
     Figure,
     find_range,
-    mark_events,
     zigzag,
 )
-from inertid_ros.report.markup import Html, remark
+from inertid_ros.report.events import MOST_EVENTS, mark_events
+from inertid_ros.report.markup import Html, fold, remark
 
 MOST_BUCKETS = 2000
 """More than a panel has pixels in width."""
@@ -157,7 +156,7 @@ def show_residual(view: SignalView, prefix: str) -> Iterator[Html]:
         "Distribution of the residual, and the normal distribution with the same quartiles. Outside: the share beyond "
         f"{_SHOWN_DEVIATIONS:.0f} standard deviations, which is not drawn."
     )
-    yield draw_distribution(view).show(f"{prefix}-distribution", caption)
+    yield fold("Distribution of the residual", draw_distribution(view).show(f"{prefix}-distribution", caption))
 
 
 def draw_residual(view: SignalView) -> Figure:
@@ -178,7 +177,7 @@ def draw_spectrum(view: SignalView) -> Figure:
     for panel, group in enumerate(view.groups.values()):
         unit = f"{view.trace.units[group[0]]}/√Hz"
         figure.x(panel).update(type="log", title={"text": "frequency [Hz]"})
-        figure.y(panel).update(type="log", exponentformat="power", title={"text": unit})
+        figure.y(panel).update(type="log", title={"text": unit})
         for index in group:
             density = np.sqrt(spectrum.density[1:, index])
             shown = np.where(density > 0.0, density, np.nan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from operator import attrgetter
 
@@ -13,11 +13,19 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, UPPER_TRIANGLE
 from inertid_ros.core.settings.settings import Settings, iterate_settings
 from inertid_ros.files.estimate_writer import name_drives, name_links
+from inertid_ros.files.provenance import Provenance
 from inertid_ros.files.vendor_snippets import find_body, inertia_is_known
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Trace, Traces
-from inertid_ros.report.markup import Html, badge, bullets, element, remark, table
+from inertid_ros.report.markup import Html, badge, bullets, element, fold, fold_long, remark, share, table
 from inertid_ros.report.verdict import find_residuals
-from inertid_ros.text.numbers import PARAMETER_UNITS, format_estimate, format_nuisances, format_spread, parameter_units
+from inertid_ros.text.numbers import (
+    PARAMETER_UNITS,
+    count_states,
+    format_estimate,
+    format_nuisances,
+    format_spread,
+    parameter_units,
+)
 
 _BADGES = {
     "known": "good", "uncertain": "caution", "not excited yet": "none",
@@ -56,7 +64,7 @@ def list_parameters(trace: LoadTrace | LinkTrace) -> Html:
             "unit": PARAMETER_UNITS,
             "state": states,
         }
-        return _show_columns(columns, _BOTH, "numbers combinations")
+        return show_columns(columns, _BOTH, "numbers combinations")
     model = trace.estimate.model
     columns = {
         "base parameter": model.base.texts,
@@ -65,7 +73,8 @@ def list_parameters(trace: LoadTrace | LinkTrace) -> Html:
         "unit": parameter_units(model),
         "state": states,
     }
-    return _show_columns(columns, kind="numbers combinations")
+    counted = count_states(estimate.states)
+    return fold_long(counted, len(numbers), show_columns(columns, kind="numbers combinations"))
 
 
 def list_body(trace: LoadTrace) -> Html:
@@ -81,7 +90,7 @@ def list_body(trace: LoadTrace) -> Html:
         names += [f"{name} about it" for name in PARAMETER_NAMES[4:]]
         numbers += _format_all(body.inertia[UPPER_TRIANGLE], body.inertia_std[UPPER_TRIANGLE])
         units += PARAMETER_UNITS[4:]
-    return _show_columns({"feasible body": names, "value ± 95 %": numbers, "unit": units})
+    return show_columns({"feasible body": names, "value ± 95 %": numbers, "unit": units})
 
 
 def list_sensor(trace: LoadTrace) -> Html:
@@ -91,15 +100,15 @@ def list_sensor(trace: LoadTrace) -> Html:
         return Html("")
     columns = {
         "axis": trace.channels,
+        "residual / signal": map(share, statistics.relative_rms),
+        "residual rms": map(format_size, statistics.rms),
         "unit": trace.units,
+        "signal rms": map(format_size, statistics.measured_rms),
+        "largest residual": map(format_size, statistics.largest),
         "bias": _format_all(sensor.bias, np.sqrt(np.diag(sensor.bias_covariance))),
         "noise [/√Hz]": [f"{density:.2g}" for density in sensor.noise_density],
-        "signal rms": map(_number, statistics.measured_rms),
-        "residual rms": map(_number, statistics.rms),
-        "residual / signal": map(_percent, statistics.relative_rms),
-        "largest residual": map(_number, statistics.largest),
     }
-    return _show_columns(columns, "Over the whole recording, including contacts and the time before convergence.")
+    return show_columns(columns, "Over the whole recording, including contacts and the time before convergence.")
 
 
 def list_mounting(trace: LoadTrace) -> Html:
@@ -107,7 +116,7 @@ def list_mounting(trace: LoadTrace) -> Html:
     texts = {} if trace.estimate.sensor is None else format_nuisances(trace.estimate.sensor)
     if not texts:
         return Html("")
-    return _show_columns({"sensor and mounting": texts.keys(), "found ± 95 %": texts.values()}, _MOUNTING)
+    return show_columns({"sensor and mounting": texts.keys(), "found ± 95 %": texts.values()}, _MOUNTING)
 
 
 def list_bodies(trace: LinkTrace) -> Html:
@@ -115,7 +124,7 @@ def list_bodies(trace: LinkTrace) -> Html:
     rows = []
     for link, phi in name_links(trace.estimate.model, trace.parameters).items():
         com = ", ".join(f"{1e3 * phi[name] / phi['m']:.0f}" for name in PARAMETER_NAMES[1:4])
-        rows.append((link, _number(phi["m"]), com, *(_number(phi[name]) for name in PARAMETER_NAMES[4:])))
+        rows.append((link, format_size(phi["m"]), com, *(format_size(phi[name]) for name in PARAMETER_NAMES[4:])))
     inertias = [f"{name} [{unit}]" for name, unit in zip(PARAMETER_NAMES[4:], PARAMETER_UNITS[4:], strict=True)]
     about = remark("Only the base parameters are measured: how they are distributed among the links follows the URDF.")
     return Html(table(("link", "mass [kg]", "centre of mass [mm]", *inertias), rows, "numbers") + about)
@@ -127,7 +136,7 @@ def list_drives(trace: LinkTrace) -> Html:
     kinds = list(next(iter(drives.values()), {}))
     if not kinds:
         return Html("")
-    rows = [(joint, *(_number(values[kind]) for kind in kinds)) for joint, values in drives.items()]
+    rows = [(joint, *(format_size(values[kind]) for kind in kinds)) for joint, values in drives.items()]
     return table(("joint (SI units)", *(kind.replace("_", " ") for kind in kinds)), rows, "numbers")
 
 
@@ -136,20 +145,20 @@ def list_residuals(trace: LinkTrace) -> Html:
     fit, online = find_residuals(trace), trace.online.samples
     columns = {
         "channel": trace.channels,
+        "residual / signal": map(share, fit.relative_rms),
+        "URDF alone": map(format_percent, trace.urdf.rows.relative_rms),
+        "residual rms": map(format_size, fit.rms),
         "unit": trace.units,
-        "signal rms": map(_number, fit.measured_rms),
-        "residual rms": map(_number, fit.rms),
-        "residual / signal": map(_percent, fit.relative_rms),
-        "URDF alone": map(_percent, trace.urdf.rows.relative_rms),
-        "online, unfiltered": map(_percent, online.relative_rms),
-        "largest residual": map(_number, online.largest),
+        "signal rms": map(format_size, fit.measured_rms),
+        "online, unfiltered": map(format_percent, online.relative_rms),
+        "largest residual": map(format_size, online.largest),
         "rows": fit.counts,
     }
     about = (
         "Residual: of the final estimate, for the filtered signals it was identified from. Online: every sample "
         "predicted with the estimate before it, including the time before convergence."
     )
-    return _show_columns(columns, about)
+    return show_columns(columns, about)
 
 
 def list_topics(trace: Trace) -> Html:
@@ -171,7 +180,7 @@ def list_topics(trace: Trace) -> Html:
         ],
         f"skew relative to {topics[0].topic} [ms]": ["–", *skews],
     }
-    return _show_columns(columns)
+    return show_columns(columns)
 
 
 def list_health(traces: Traces) -> Html:
@@ -202,7 +211,8 @@ def list_events(trace: LoadTrace) -> Html:
     ]
     left = len(trace.events) - len(rows)
     more = remark(f"{left} more are not listed.") if left else ""
-    return Html(table(("time", "event", "confidence", "description"), rows) + more)
+    listed = table(("time", "event", "confidence", "description"), rows)
+    return fold_long(f"{len(trace.events)} contacts and changes", len(rows), Html(listed + more))
 
 
 def list_settings(settings: Settings) -> Html:
@@ -212,23 +222,25 @@ def list_settings(settings: Settings) -> Html:
         value = attrgetter(info.name)(settings)
         text, changed = str(value) if value != "" else "(empty)", value != info.default
         rows.append((info.name, element("b", text) if changed else text, info.unit, "changed" if changed else ""))
-    return table(("parameter", "value", "unit", ""), rows, "numbers")
+    changed_ones = sum(bool(row[-1]) for row in rows)
+    summary = f"{len(rows)} parameters, {changed_ones} of them not at their default"
+    return fold(summary, table(("parameter", "value", "unit", ""), rows, "numbers"))
 
 
-def list_provenance(traces: Traces) -> Html:
-    """Files, hashes, versions and the span of time."""
-    origin = traces.either.origin
+def list_provenance(traces: Traces, origins: Sequence[Provenance]) -> Html:
+    """Files, hashes, versions and the span of time of one or more recordings."""
+    origin = origins[-1]
     rows: list[tuple[object, object]] = [] if traces.load is None else [*_describe_load(traces.load).items()]
     rows += [] if traces.links is None else _describe_links(traces.links).items()
     rows += [
-        ("first sample", _moment(origin.first_stamp)),
-        ("last sample", _moment(origin.last_stamp)),
+        ("first sample", _moment(min(item.first_stamp for item in origins))),
+        ("last sample", _moment(max(item.last_stamp for item in origins))),
         ("robot description", _hash(origin.urdf_sha256)),
         ("parameter file", _hash(origin.settings_sha256)),
         *origin.versions.items(),
-        *((entry.path, _hash(entry.sha256)) for entry in origin.inputs),
+        *((entry.path, _hash(entry.sha256)) for item in origins for entry in item.inputs),
     ]
-    return table(("", ""), rows, "provenance")
+    return fold("Files, hashes, versions and the span of time", table(("", ""), rows, "provenance"))
 
 
 def _describe_load(trace: LoadTrace) -> dict[str, object]:
@@ -253,7 +265,7 @@ def _describe_links(trace: LinkTrace) -> dict[str, object]:
     }
 
 
-def _show_columns(columns: Mapping[str, Iterable[object]], about: str = "", kind: str = "numbers") -> Html:
+def show_columns(columns: Mapping[str, Iterable[object]], about: str = "", kind: str = "numbers") -> Html:
     """A table given by its columns, and a remark below."""
     return Html(table(tuple(columns), zip(*columns.values(), strict=True), kind) + (remark(about) if about else ""))
 
@@ -280,9 +292,11 @@ def _hash(text: str) -> Html:
     return element("code", f"sha256 {text}") if text else Html("–")
 
 
-def _number(value: float) -> str:
+def format_size(value: float) -> str:
+    """An rms or a size for which no uncertainty is known."""
     return f"{value:.3g}" if np.isfinite(value) else "–"
 
 
-def _percent(ratio: float) -> str:
+def format_percent(ratio: float) -> str:
+    """A share."""
     return f"{100.0 * ratio:.1f} %" if np.isfinite(ratio) else "–"

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from inertid_ros.core.estimation.estimate import LoadEstimate
+from inertid_ros.core.estimation.estimate import CONTRADICTION, LoadEstimate
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import LOAD_EVENTS, EventKind
 from inertid_ros.core.rigid_body.description import describe_body
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.verdict import (
     GOOD_SHARE,
+    HELD_OUT,
     LEFT_OUT,
     NOT_KNOWN,
     Verdict,
@@ -33,12 +34,14 @@ Grade = Literal["good", "caution", "bad"]
 
 _GRADES: dict[str, Grade] = {"error": "bad", "warning": "caution", "info": "good"}
 """Of findings and health issues, by their level, the worst first."""
+SYMBOLS: dict[Grade, str] = {"good": "✓", "caution": "!", "bad": "✗"}
 _MOST_TIMES = 4
 _MOST_PROBLEMS = 4
 """So many are named; the others are counted, as they are listed further down in the report."""
 _SUBJECTS = {
     LEFT_OUT: "Recording", "in_contact": "Recording", "contact_share": "Contacts", "noise_assumed": "Sensor",
     "residual": "Fit", "misfit": "Fit", "worse_than_urdf": "Fit", "links_inconsistent": "Links",
+    HELD_OUT: "Held out", CONTRADICTION: "Recordings",
 }  # fmt: skip
 """What reasons are about; the others are about the data."""
 _LEAST_ANGLE, _LEAST_LENGTH = 0.05, 0.01
@@ -80,9 +83,9 @@ def list_times(times: Sequence[float]) -> str:
     return f"at {listed}{', …' if len(times) > _MOST_TIMES else ''} s"
 
 
-def list_load_sentences(trace: LoadTrace) -> tuple[Sentence, ...]:
+def list_load_sentences(trace: LoadTrace, verdict: Verdict) -> tuple[Sentence, ...]:
     """What there is to say of a load, the most important first."""
-    reasons = tuple(list_reasons(trace.verdict))
+    reasons = tuple(list_reasons(verdict))
     if trace.estimate.rows == 0:
         return reasons
     load = (_judge_mass(trace.estimate), _judge_com(trace.estimate), _judge_inertia(trace))
@@ -191,12 +194,12 @@ def _tell_fit(estimate: LoadEstimate) -> Iterator[Sentence]:
         yield Sentence("good", "Fit", f"{text}, {share}.")
 
 
-def list_link_sentences(trace: LinkTrace) -> tuple[Sentence, ...]:
+def list_link_sentences(trace: LinkTrace, verdict: Verdict, is_validated: bool = False) -> tuple[Sentence, ...]:
     """What there is to say of an arm, the most important first."""
-    reasons = tuple(list_reasons(trace.verdict))
+    reasons = tuple(list_reasons(verdict))
     if trace.estimate.rows == 0:
         return reasons
-    fit = () if _has_fit(reasons) else (_tell_arm_fit(trace),)
+    fit = () if _has_fit(reasons) else (_tell_arm_fit(trace, is_validated),)
     return (*reasons, *fit, *_judge_joints(find_unmoved(trace)), _judge_parameters(trace))
 
 
@@ -218,14 +221,25 @@ def _count_known(trace: LinkTrace) -> str:
     return f"{states.count(ParameterState.KNOWN)} of {len(states)}"
 
 
-def _tell_arm_fit(trace: LinkTrace) -> Sentence:
+def tell_prediction(content: Mapping[str, Any], reasons: Sequence[Sentence]) -> Iterator[Sentence]:
+    """How well a held-out recording is predicted, where that is no reason for caution."""
+    if not any(reason.subject == _SUBJECTS[HELD_OUT] for reason in reasons):
+        left, urdf = content["relative_rms"], content["urdf"]
+        by_urdf = "" if urdf is None else f" (URDF alone: {100.0 * urdf['relative_rms']:.1f} %)"
+        text = f"of a held-out recording, {100.0 * left:.1f} % is left{by_urdf}."
+        yield Sentence("good", _SUBJECTS[HELD_OUT], text)
+
+
+def _tell_arm_fit(trace: LinkTrace, is_validated: bool) -> Sentence:
     relative, fit = find_residuals(trace).relative_rms, trace.estimate.fit
     assert fit is not None
     worst = int(relative.argmax())
     text = f"{describe_fit(fit)}; it is largest for {trace.channels[worst]} with {100.0 * relative[worst]:.1f} %."
     is_good = find_share(fit, fit.residual_rms) <= GOOD_SHARE
-    advice = "Before quoting a number, validate the estimate on another recording."
-    return Sentence("good" if is_good else "caution", "Fit", f"{text} {advice}")
+    advice = (
+        "" if is_validated else " Before quoting a number, validate the estimate on another recording (--validate)."
+    )
+    return Sentence("good" if is_good else "caution", "Fit", f"{text}{advice}")
 
 
 def _judge_parameters(trace: LinkTrace) -> Sentence:

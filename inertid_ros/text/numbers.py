@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -74,13 +74,16 @@ def parameter_label(index: int) -> str:
 
 def parameter_units(model: LinkModel) -> tuple[str, ...]:
     """Unit of each base parameter: that of the parameter which stands for it."""
-    angles = dict(zip(model.arm.joint_names, model.arm.is_angle, strict=True))
-    units = []
-    for column in model.base.columns.tolist():
-        owner, _, kind = model.base.names[column].rpartition(".")
-        drives = _OF_ANGLES if angles.get(owner, True) else _OF_LENGTHS
-        units.append((_OF_LINKS | drives | _OF_WRENCHES)[kind])
-    return tuple(units)
+    arm = model.arm
+    prismatic = {name for name, is_angle in zip(arm.joint_names, arm.is_angle, strict=True) if not is_angle}
+    return tuple(find_unit(model.base.names[column], prismatic) for column in model.base.columns.tolist())
+
+
+def find_unit(name: str, prismatic: Collection[str]) -> str:
+    """Unit of a parameter of a link, a joint or the base sensor, such as `joint1.viscous`."""
+    owner, _, kind = name.rpartition(".")
+    drives = _OF_LENGTHS if owner in prismatic else _OF_ANGLES
+    return (_OF_LINKS | drives | _OF_WRENCHES)[kind]
 
 
 def format_base_parameters(estimate: LinksEstimate) -> dict[str, str]:

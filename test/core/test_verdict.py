@@ -6,7 +6,7 @@ import pytest
 from support.verdicts import LINK_CASES, LOAD_CASES, Case, good_links, good_load
 
 from inertid_ros.core.diagnosis import Finding, HealthItem
-from inertid_ros.core.verdict import LEFT_OUT, join_words, judge, list_input_reasons
+from inertid_ros.core.verdict import LEFT_OUT, join_words, judge, judge_prediction, list_input_reasons
 
 
 def test_an_estimate_without_a_reason_against_it_is_trusted() -> None:
@@ -42,6 +42,27 @@ def test_what_was_left_out_fails_a_command_and_leaves_the_numbers_usable() -> No
     verdict = judge(good_links(), [Finding("warning", LEFT_OUT, "the bag is cut")])
     assert verdict.level == "warning"
     assert verdict.failures == ("the bag is cut",)
+
+
+@pytest.mark.parametrize(
+    ("left", "ratio", "of_load", "levels"),
+    [
+        (0.02, 0.2, False, []),
+        (0.02, None, True, []),
+        (0.2, 0.5, False, ["warning"]),
+        (0.3, 0.5, False, ["error"]),
+        (0.3, None, True, ["warning"]),
+        (0.6, None, True, ["error"]),
+        (0.05, 1.04, False, []),
+        (0.05, 1.5, False, ["error"]),
+    ],
+)
+def test_a_held_out_recording_is_judged_as_the_fit_is(
+    left: float, ratio: float | None, of_load: bool, levels: list[str]
+) -> None:
+    found = list(judge_prediction(left, ratio, of_load=of_load))
+    assert [finding.level for finding in found] == levels
+    assert judge(good_load(), found).level == (levels or ["info"])[0]
 
 
 def test_trouble_with_the_input_is_a_warning_and_names_the_remedy() -> None:

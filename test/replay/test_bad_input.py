@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -158,17 +159,26 @@ def test_full_disk_keeps_the_estimate(run: Run, good: Path, tmp_path: Path) -> N
     assert result.document["load"]["states"][0] == "known"
 
 
-def test_estimate_is_written_where_the_report_has_no_room(good: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "lacking", "written"),
+    [
+        ([], r"plotly-.*\.js", ["estimate.json", "predictions.mcap", "report.html"]),
+        (["--self-contained"], r"report\.html", ["estimate.json", "predictions.mcap"]),
+    ],
+)
+def test_estimate_is_written_where_the_report_has_no_room(
+    options: list[str], lacking: str, written: list[str], good: Path, tmp_path: Path
+) -> None:
     """A limit on the size of files stands in for a disk that gets full."""
     script = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)); "
     script += "from inertid_ros.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", script, "replay", str(good), "-o", str(tmp_path / "out")]
+    command = [sys.executable, "-c", script, "replay", str(good), "-o", str(tmp_path / "out"), *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     (line,) = done.stderr.strip().splitlines()
-    assert "report.html' cannot be written: File too large" in line
+    assert re.search(f"{lacking}' cannot be written: File too large", line)
     assert "make room" in line
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["estimate.json", "predictions.mcap"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == written
 
 
 def test_numbers_are_shown_even_if_they_cannot_be_written(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from support.bags import joint_messages, text_message, wrench_messages, write_bag
 from support.chain import BAR, DDARM, PUMA, puma_motion, simulate_puma
 from support.link_bags import BY_EFFORT, FRICTION, true_links
@@ -17,6 +21,7 @@ from inertid_ros.core.settings.choices import SignChoice
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.replay.combine import combine
+from inertid_ros.replay.contradiction import find_distances
 from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 from inertid_ros.sim.sensors import SensorModel
@@ -68,6 +73,9 @@ def test_recordings_of_different_loads_contradict_each_other(
     )
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert "contradict each other" in line
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    row = re.search(r'<tr><td>m</td><td><span class="badge bad">([\d.]+)</span>.*?</tr>', page)
+    assert row is not None, "the masses contradict each other"
     document = json.loads((tmp_path / "out" / "estimate.json").read_text())
     assert "recordings_contradict" in [finding["code"] for finding in document["load"]["findings"]]
     assert document["notes"] == [
@@ -113,6 +121,21 @@ def drive(path: Path, seed: int, links: FloatArray) -> Path:
     return write_bag(path, [text_message(DDARM, messages[0][2]), *messages])
 
 
+def test_distances_are_those_of_the_two_that_are_furthest_apart() -> None:
+    generator = np.random.default_rng(4)
+    values, deviations = generator.normal(size=(5, 3)), generator.uniform(0.1, 1.0, (5, 3))
+    found = find_distances(values, deviations)
+    for index in range(3):
+        apart = {
+            (one, other): abs(values[one, index] - values[other, index])
+            / math.sqrt(deviations[one, index] ** 2 + deviations[other, index] ** 2)
+            for one, other in itertools.combinations(range(5), 2)
+        }
+        assert found.largest[index] == pytest.approx(max(apart.values()))
+        assert tuple(found.pairs[index]) == max(apart, key=lambda pair: apart[pair])
+    assert 2.0 * norm.sf(found.limit) * 30 == pytest.approx(1e-3)
+
+
 def test_recordings_of_different_arms_contradict_each_other(tmp_path: Path) -> None:
     """A last link that carries a load in one recording is told from repeats of the same arm."""
     loaded = true_links()
@@ -124,6 +147,13 @@ def test_recordings_of_different_arms_contradict_each_other(tmp_path: Path) -> N
     codes = [[finding["code"] for finding in outcome.document["links"]["findings"]] for outcome in (same, different)]
     assert "recordings_contradict" not in codes[0]
     assert "recordings_contradict" in codes[1]
+    pages = [(tmp_path / name / "report.html").read_text(encoding="utf-8") for name in ("same", "not")]
+    assert [page.count('<section id="runs">') for page in pages] == [1, 1]
+    assert "parameters, of which none contradict" in pages[0]
+    assert re.search(r"parameters, of which \d+ contradict", pages[1])
+    assert all(f'<a href="{run.directory}/report.html">' in pages[1] for run in different.recordings)
+    names = {path.name for path in (tmp_path / "not").glob("**/plotly-*.js")}
+    assert len(names) == 1
     verdict = combine(different.recordings).verdicts["links"]
     assert verdict.level != "info"
     assert any("contradict each other" in failure for failure in verdict.failures)

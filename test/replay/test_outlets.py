@@ -6,39 +6,21 @@ import html
 import json
 from argparse import Namespace
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.chain import DDARM
-from support.link_bags import BY_EFFORT, simulate_ddarm
-from support.report_traces import puma_trace
+from support.report_traces import link_trace, puma_trace
 from support.verdicts import LINK_CASES, LOAD_CASES, Case
 
 from inertid_ros.bags.bag import Topics
 from inertid_ros.cli import replay as command
-from inertid_ros.core.chain import Target
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
-from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.verdict import judge
-from inertid_ros.files.provenance import Provenance
 from inertid_ros.replay import recordings
 from inertid_ros.replay.combine import Recorded
 from inertid_ros.replay.inputs import Plan
-from inertid_ros.replay.target_replay import TargetReplay
-from inertid_ros.replay.trace import LinkTrace, Traces
-from inertid_ros.report.page import make_page
-
-
-@cache
-def link_trace() -> LinkTrace:
-    """A short motion; its estimate is replaced."""
-    part = TargetReplay(Plan(settings=BY_EFFORT), Robot.from_urdf(DDARM), Target.LINKS)
-    part.push_joints(simulate_ddarm(1).joints(0.0, 2.0))
-    trace = part.finish((), (), Provenance(urdf_sha256="1" * 64, first_stamp=1, last_stamp=2, versions={}))
-    assert isinstance(trace, LinkTrace)
-    return trace
+from inertid_ros.replay.trace import Traces
 
 
 def make_traces(estimate: LoadEstimate | LinksEstimate) -> Traces:
@@ -59,7 +41,8 @@ def test_all_outlets_say_the_same(
     monkeypatch.setattr(recordings, "_run_here", lambda *_: [recorded])
     monkeypatch.setattr(command, "make_plan", lambda _: Plan(topics=Topics()))
     monkeypatch.setattr(command, "find_recordings", lambda *_: [recordings.Recording((tmp_path,), 1)])
-    code = command.replay(Namespace(command="replay", bags=[], output=tmp_path, jobs=1, force=True))
+    options = {"bags": [], "output": tmp_path, "jobs": 1, "force": True, "validate": [], "self_contained": True}
+    code = command.replay(Namespace(command="replay", **options))
     shown, errors = capsys.readouterr()
     assert f": {verdict.headline}\n" in shown
     assert code == int(case.fails)
@@ -71,7 +54,7 @@ def test_all_outlets_say_the_same(
     assert [reason["code"] for reason in written["reasons"]] == [case.code]
     assert document["notes"] == list(verdict.failures)
 
-    page = html.unescape(make_page(traces))
+    page = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
     grade = "bad" if case.level == "error" else "caution"
     assert f'<section class="verdict {grade}"><h2>{verdict.headline}</h2>' in page
 

@@ -62,8 +62,9 @@ def test_processes_change_nothing_and_a_damaged_bag_is_skipped_and_reported(
 def test_information_matrices_add_up(bags: list[Path], tmp_path: Path) -> None:
     outcome = replay(bags, tmp_path, 1)
     loads = [recorded.traces.load.estimate for recorded in outcome.recordings if recorded.traces.load is not None]
-    combined = combine(outcome.recordings).load
-    assert combined is not None
+    total = combine(outcome.recordings).load
+    assert total is not None
+    combined = total.estimate
     information = [np.linalg.inv(estimate.repeatability) for estimate in loads]
     vector = sum(matrix @ estimate.values for matrix, estimate in zip(information, loads, strict=True))
     scale = np.sqrt(np.diag(combined.covariance))

@@ -143,6 +143,60 @@ def test_table_says_what_is_fitted(estimate: Path, tmp_path: Path, capsys: pytes
     assert f"{100 * content['relative_rms']:.2f} %" in printed
 
 
+def test_replay_validates_by_the_same_numbers_and_judges_by_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    learnt = write_bag(tmp_path / "learnt", puma_messages(12.0))
+    same, other = (
+        write_bag(
+            tmp_path / name,
+            simulated_messages(simulate_puma(puma_motion(rounds=4), 7, schedule=((0.0, scale * BAR),)), 0.0, 6.0),
+        )
+        for name, scale in (("same", 1.0), ("other", 3.0))
+    )
+    replay = ["replay", str(learnt), "--params", str(share_path("config", "puma560.yaml")), "-o"]
+    codes = [main([*replay, str(tmp_path / f"by_{bag.name}"), "--validate", str(bag)]) for bag in (same, other)]
+    printed = capsys.readouterr()
+    good, bad = (json.loads((tmp_path / f"by_{name}" / "estimate.json").read_text()) for name in ("same", "other"))
+    assert validate(capsys, tmp_path / "by_same", same) == good["validation"]["load"]
+    assert good["validation"]["bags"] == [str(same)]
+    assert good["load"]["verdict"]["level"] == "info"
+    assert codes == [0, 1]
+    (reason,) = (reason for reason in bad["load"]["verdict"]["reasons"] if reason["code"] == "held_out")
+    assert reason["level"] == "error"
+    assert reason["message"] in printed.err
+    assert bad["load"]["verdict"]["headline"] == f"Do not use these numbers yet: {reason['message']}."
+    for name, document in (("same", good), ("other", bad)):
+        page = (tmp_path / f"by_{name}" / "report.html").read_text(encoding="utf-8")
+        assert f"<h2>{document['load']['verdict']['headline']}</h2>" in page
+        assert '<section id="validation">' in page
+        left = document["validation"]["load"]["channels"]["fx"]["relative_rms"]
+        assert f"{100.0 * left:.1f} %" in page
+
+
+def test_what_was_learnt_from_is_not_held_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bag = write_bag(tmp_path / "bag", puma_messages(1.0))
+    assert main(["replay", str(bag), "-o", str(tmp_path / "out"), "--validate", str(tmp_path / "." / "bag")]) == 1
+    assert "another recording than those that are replayed" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_held_out_bag_that_cannot_be_used_is_named_and_the_rest_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bag = write_bag(tmp_path / "bag", puma_messages(3.0))
+    parameters = str(share_path("config", "puma560.yaml"))
+    out = tmp_path / "out"
+    more = ["--validate", str(tmp_path / "no"), "--self-contained"]
+    assert main(["replay", str(bag), "--params", parameters, "-o", str(out), *more]) == 1
+    assert "not validated: " in capsys.readouterr().err
+    document = json.loads((out / "estimate.json").read_text())
+    assert document["validation"] is None
+    assert "not validated: " in document["notes"][0]
+    assert {path.name for path in out.iterdir()} == {"estimate.json", "predictions.mcap", "report.html"}
+    assert (out / "report.html").stat().st_size > 4_000_000, "plotly.js is inside"
+
+
 def test_progress_covers_all_passes(estimate: Path, tmp_path: Path) -> None:
     bag = write_bag(tmp_path / "bag", puma_messages(3.0))
     comparison = prepare(read_estimate(estimate), [bag], Plan())

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from support.browser import load
-from support.report_traces import puma_trace
+import pytest
+from support.browser import find_overflow, load
+from support.report_traces import found_in, link_trace, puma_trace
 
+from inertid_ros.replay.combine import Recorded, combine
 from inertid_ros.replay.trace import Traces
+from inertid_ros.report.library import name_library, place_library
 from inertid_ros.report.page import write_report
 
 PLOTS = ("body", "convergence", "states", "deviations", "wrenches", "residual", "spectrum", "distribution")
@@ -16,7 +19,7 @@ PLOTS = ("body", "convergence", "states", "deviations", "wrenches", "residual", 
 
 def test_all_plots_are_drawn_and_nothing_is_wrong(tmp_path: Path) -> None:
     page = tmp_path / "report.html"
-    write_report(Traces(puma_trace(), None), page)
+    write_report(found_in(puma_trace(), None), page)
     document, errors = load(page, tmp_path / "profile")
     assert not errors
     parts = re.split(r'<div id="plot-', document)[1:]
@@ -38,3 +41,32 @@ def test_a_page_that_fetches_or_fails_would_be_found(tmp_path: Path) -> None:
     )
     _, errors = load(page, tmp_path / "profile")
     assert len(errors) == 2
+
+
+@pytest.mark.parametrize(("width", "count"), [(390, 1), (390, 2), (1280, 1)])
+def test_nothing_sticks_out_of_the_screen(width: int, count: int, tmp_path: Path) -> None:
+    """Neither of the report of a recording, nor of that which compares two."""
+    page, traces = tmp_path / "report.html", Traces(puma_trace(), link_trace())
+    several = combine([Recorded(f"00{number}_bag", traces.without_signals()) for number in range(count)])
+    write_report(several if count > 1 else found_in(*traces), page)
+    assert ('<section id="runs">' in page.read_text(encoding="utf-8")) == (count > 1)
+    page.write_text(page.read_text(encoding="utf-8").replace("<details>", "<details open>"), encoding="utf-8")
+    assert find_overflow(page, tmp_path / "profile", width) == []
+
+
+def test_what_sticks_out_would_be_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<!DOCTYPE html><p class='wide' style='width:500px'>x</p>", encoding="utf-8")
+    assert find_overflow(page, tmp_path / "profile", 390) == ["page", "P#.wide"]
+
+
+def test_plots_are_drawn_with_the_library_beside_and_missed_without(tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    write_report(found_in(puma_trace()), page, name_library())
+    document, _ = load(page, tmp_path / "profile")
+    assert "main-svg" not in document
+    assert f"No plot: {name_library()} is not where this page expects it" in document
+    place_library(tmp_path)
+    document, errors = load(page, tmp_path / "profile")
+    assert not errors
+    assert document.count('class="main-svg"') >= len(PLOTS)

@@ -20,7 +20,8 @@ from inertid_ros.report.convergence import (
     find_band_range,
     outline,
 )
-from inertid_ros.report.drawing import MOST_EVENTS, describe_events, find_range, mark_events, zigzag
+from inertid_ros.report.drawing import find_range, zigzag
+from inertid_ros.report.events import MOST_EVENTS, describe_events, mark_events
 from inertid_ros.report.signals import (
     MOST_BUCKETS,
     SignalView,

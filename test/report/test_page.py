@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -9,14 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.report_traces import puma_trace
+from support.report_traces import found_in, puma_trace
 
 from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.errors import FileAccessError
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.settings.settings import iterate_settings
-from inertid_ros.replay.trace import LoadTrace, TraceEvent, Traces
+from inertid_ros.replay.trace import LoadTrace, TraceEvent
+from inertid_ros.report.convergence import draw_load_convergence
+from inertid_ros.report.library import name_library, place_library
 from inertid_ros.report.markup import Html, bullets, element, table
 from inertid_ros.report.page import make_page, write_report
 from inertid_ros.text.numbers import format_spread
@@ -50,7 +53,7 @@ def without_library(page: str) -> str:
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return make_page(Traces(puma_trace(), None))
+    return make_page(found_in(puma_trace(), None))
 
 
 def test_page_is_well_formed_and_fetches_nothing(page: str) -> None:
@@ -73,9 +76,9 @@ def test_verdict_comes_first_and_all_plots_are_there(page: str) -> None:
 def test_the_library_is_in_the_page_once_and_offers_no_upload(page: str) -> None:
     assert page.count("plotly.js v") == 1
     script = page[page.index("const look") : page.index("</head>")]
-    assert script.count("Plotly.newPlot(") == 1
+    assert script.count("Plotly.react(") == 1
     assert '"modeBarButtonsToRemove":["select2d","lasso2d","sendChartToCloud","sendDataToCloud"]' in script
-    assert "Plotly.newPlot(" not in without_library(page)
+    assert "Plotly.react(" not in without_library(page)
     assert without_library(page).count("<script>draw(") == len(PLOTS)
 
 
@@ -100,7 +103,7 @@ def test_both_intervals_and_what_is_systematically_wrong_are_listed(page: str) -
 
 
 def test_the_same_replay_gives_the_same_bytes(page: str) -> None:
-    assert make_page(Traces(puma_trace(), None)) == page
+    assert make_page(found_in(puma_trace(), None)) == page
 
 
 def test_text_from_outside_is_escaped() -> None:
@@ -116,7 +119,7 @@ def test_text_from_outside_is_escaped() -> None:
         estimate=replace(trace.estimate, frame=NASTY),
         origin=replace(trace.origin, versions={NASTY: NASTY}),
     )
-    text = make_page(Traces(nasty, None))
+    text = make_page(found_in(nasty, None))
     assert "alert('x')</script>" not in text
     assert "<script>alert" not in text
     outline = Outline()
@@ -125,7 +128,7 @@ def test_text_from_outside_is_escaped() -> None:
 
 
 def test_a_replay_without_any_data_still_gives_a_report(tmp_path: Path) -> None:
-    write_report(Traces(empty_trace(), None), tmp_path / "report.html")
+    write_report(found_in(empty_trace(), None), tmp_path / "report.html")
     text = without_library((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "Nothing was identified." in text
     assert 'id="plot-' not in text
@@ -134,14 +137,51 @@ def test_a_replay_without_any_data_still_gives_a_report(tmp_path: Path) -> None:
 def test_a_recording_too_short_for_a_spectrum_says_so() -> None:
     trace = puma_trace()
     spectrum = replace(trace.spectrum, frequencies=np.empty(0), density=np.empty((0, 6)), segments=0)
-    assert "too short for a spectrum" in make_page(Traces(replace(trace, spectrum=spectrum), None))
+    assert "too short for a spectrum" in make_page(found_in(replace(trace, spectrum=spectrum), None))
 
 
 def test_events_that_are_not_shown_are_counted() -> None:
     events = tuple(TraceEvent(0.01 * n, "load_changed", "again") for n in range(300))
-    text = make_page(Traces(replace(puma_trace(), events=events), None))
+    text = make_page(found_in(replace(puma_trace(), events=events), None))
     assert "100 more are not listed" in text
     assert "Of 300 events the first 100 are drawn" in text
+
+
+def test_library_is_beside_the_pages_of_a_directory_once(tmp_path: Path) -> None:
+    place_library(tmp_path)
+    library = tmp_path / name_library()
+    before = library.stat().st_mtime_ns
+    place_library(tmp_path)
+    assert library.stat().st_mtime_ns == before
+    assert re.fullmatch(r"plotly-\d+\.\d+\.\d+\.min\.js", library.name)
+    library.write_bytes(b"cut")
+    place_library(tmp_path)
+    assert library.stat().st_size > 1_000_000
+    text = make_page(found_in(puma_trace()), f"../{library.name}")
+    outline = Outline()
+    outline.feed(text)
+    assert [address for address in outline.addresses if not address.startswith("#")] == [f"../{library.name}"]
+    assert len(text) < 2_500_000
+
+
+def test_residuals_come_first_and_long_tables_are_folded(page: str) -> None:
+    text = without_library(page)
+    assert text.index('<section id="residual">') < text.index('<section id="load">')
+    folded = re.findall("(?s)<details>.*?</details>", text)
+    assert any("load.wrench_sign" in part for part in folded)
+    assert any("1" * 64 in part for part in folded)
+    assert not any("value ± accuracy" in part for part in folded)
+
+
+def test_panels_are_stacked_on_a_narrow_screen() -> None:
+    figure = draw_load_convergence(puma_trace())
+    stacked = figure.stack()
+    domains = [stacked[f"yaxis{number or ''}"]["domain"] for number in (0, *range(2, 11))]
+    assert all(low > other for (low, _), (_, other) in itertools.pairwise(domains))
+    assert all(stacked[f"xaxis{number or ''}"]["domain"] == [0.0, 1.0] for number in (0, *range(2, 11)))
+    assert stacked["height"] > figure.layout["height"]
+    titles = [text["y"] for text in stacked["annotations"][:10]]
+    assert titles == [top for _, top in domains]
 
 
 def test_the_size_is_bounded_by_the_trace(page: str) -> None:
@@ -150,7 +190,7 @@ def test_the_size_is_bounded_by_the_trace(page: str) -> None:
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileAccessError, match=re.escape("nowhere")):
-        write_report(Traces(puma_trace(), None), tmp_path / "nowhere" / "report.html")
+        write_report(found_in(puma_trace(), None), tmp_path / "nowhere" / "report.html")
 
 
 def test_markup_escapes_all_but_markup() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from pathlib import Path
 
@@ -10,11 +11,12 @@ import numpy as np
 import pytest
 from support.report_traces import puma_trace
 
+from inertid_ros import __version__
 from inertid_ros.cli.main import main
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.estimate_writer import list_live, write_estimate
 from inertid_ros.files.provenance import Provenance
-from inertid_ros.report.plot import outline
+from inertid_ros.report.plot import draw_load, outline
 
 
 def png_size(path: Path) -> tuple[int, int]:
@@ -88,6 +90,29 @@ def test_a_resolution_that_makes_no_picture_is_refused(
     with pytest.raises(SystemExit):
         main(["plot", str(estimate_json), "--png", str(tmp_path / "a.png"), f"--dpi={dpi}"])
     assert f"argument --dpi: '{dpi}' is not a whole number from 20 to 1200" in capsys.readouterr().err
+
+
+def test_numbers_follow_their_uncertainty_and_have_units_and_a_source() -> None:
+    figure = draw_load(puma_trace().estimate, "bag.mcap")
+    labels = [label.get_text() for axis in figure.axes for label in axis.get_xticklabels()]
+    (mass,) = (label for label in labels if label.startswith("m\n"))
+    value, spread = re.fullmatch(r"m\n(\d\.\d+)\n± (0\.0*[1-9]\d)", mass, re.ASCII).groups()  # type: ignore[union-attr]
+    assert len(value) == len(spread)
+    titles = [axis.get_title() for axis in figure.axes[:3]]
+    assert titles == ["mass [kg]", "mass moments [kg m]", "inertia about the sensor's origin [kg m²]"]
+    assert "from wrench in bag.mcap" in figure.get_supxlabel()
+
+
+def test_a_result_directory_is_drawn_and_its_node_named(
+    estimate_json: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plot", str(tmp_path), "--png", str(tmp_path / "a.png"), "--dpi", "50"]) == 0
+    assert "wrote" in capsys.readouterr().out
+    assert read_estimate(tmp_path).origin == f"a running node, inertid_ros {__version__}"
+    document = json.loads(estimate_json.read_text(encoding="utf-8"))
+    document["recordings"] = [{"inputs": [{"path": f"/bags/{name}.mcap", "sha256": ""}]} for name in "abcd"]
+    estimate_json.write_text(json.dumps(document), encoding="utf-8")
+    assert read_estimate(tmp_path).origin.startswith("a.mcap, b.mcap, c.mcap and 1 more, ")
 
 
 def test_outline_is_the_shadow_of_the_ellipsoid() -> None:

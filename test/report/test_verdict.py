@@ -11,13 +11,17 @@ from support.report_traces import free_motion_trace, puma_trace, static_poses_tr
 
 from inertid_ros.core.diagnosis import Finding, HealthItem
 from inertid_ros.replay.trace import LoadTrace, TraceEvent
-from inertid_ros.report.verdict import advise_on_rotation, grade, list_load_sentences, list_times
+from inertid_ros.report.verdict import Sentence, advise_on_rotation, grade, list_load_sentences, list_times
 
 KNOWN = ("known",) * 10
 
 
+def list_sentences(trace: LoadTrace) -> tuple[Sentence, ...]:
+    return list_load_sentences(trace, trace.verdict)
+
+
 def say(trace: LoadTrace, subject: str) -> str:
-    return " ".join(sentence.text for sentence in list_load_sentences(trace) if sentence.subject == subject)
+    return " ".join(sentence.text for sentence in list_sentences(trace) if sentence.subject == subject)
 
 
 def with_states(trace: LoadTrace, states: tuple[str, ...]) -> LoadTrace:
@@ -84,7 +88,7 @@ def test_reasons_are_told_with_what_they_are_about() -> None:
 def test_the_fit_is_told_once() -> None:
     finding = Finding("warning", "misfit", "the residuals are 17 times what noise explains")
     trace = puma_trace()
-    subjects = [sentence.subject for sentence in list_load_sentences(trace)]
+    subjects = [sentence.subject for sentence in list_sentences(trace)]
     assert subjects.count("Fit") == 1
     trace = replace(trace, estimate=replace(trace.estimate, findings=(finding,)))
     assert say(trace, "Fit") == "the residuals are 17 times what noise explains."
@@ -94,7 +98,7 @@ def test_errors_come_before_warnings_and_what_is_left_out_is_counted() -> None:
     gaps = [HealthItem("wrench", f"w{n}", "warning", 1, 1, 2, "", f"warning {n}", "x") for n in range(6)]
     error = HealthItem("joint_states", "e", "error", 3, 1, 2, "elbow", "an error", "y")
     trace = replace(puma_trace(), health=(*gaps, error))
-    subjects = [sentence.subject for sentence in list_load_sentences(trace) if sentence.subject.startswith("Input")]
+    subjects = [sentence.subject for sentence in list_sentences(trace) if sentence.subject.startswith("Input")]
     assert subjects == ["Input joint_states", *["Input wrench"] * 3, "Input"]
     assert say(trace, "Input joint_states") == "joint_states: an error (elbow; 3 times): y."
     assert "3 more kinds" in say(trace, "Input")
@@ -103,7 +107,7 @@ def test_errors_come_before_warnings_and_what_is_left_out_is_counted() -> None:
 def test_without_a_row_nothing_was_identified() -> None:
     trace = replace(puma_trace(), estimate=replace(puma_trace().estimate, rows=0))
     assert grade(trace.verdict) == "bad"
-    assert [sentence.text for sentence in list_load_sentences(trace)] == ["no sample could be used."]
+    assert [sentence.text for sentence in list_sentences(trace)] == ["no sample could be used."]
 
 
 def test_nothing_carried_is_said_so() -> None:

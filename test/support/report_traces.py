@@ -6,15 +6,28 @@ from functools import cache
 
 import numpy as np
 
+from inertid_ros.core.chain import Target
+from inertid_ros.core.records import JointBlock
+from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import SignChoice
 from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.files.provenance import Provenance
 from inertid_ros.motions.motion import Hold, Repeat, Sequence, paper_puma_move, there_and_back
-from inertid_ros.replay.trace import LoadTrace
-from support.chain import BAR, PUMA, push_force, simulate_puma
+from inertid_ros.replay.combine import Recorded, Sum, combine
+from inertid_ros.replay.inputs import Plan
+from inertid_ros.replay.target_replay import TargetReplay
+from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces
+from support.chain import BAR, DDARM, PUMA, push_force, simulate_puma
+from support.link_bags import BY_EFFORT, simulate_ddarm
 from support.recordings import read_load_recording
 from support.traces import record_trace
 
 LOCAL_GRAVITY = 9.82085
+
+
+def found_in(load: LoadTrace | None, links: LinkTrace | None = None) -> Sum:
+    """What a replay of one recording would have found."""
+    return combine([Recorded("", Traces(load, links))])
 
 
 @cache
@@ -49,3 +62,21 @@ def _recorded(name: str) -> LoadTrace:
     urdf, joints, wrenches = read_load_recording(name)
     settings = Settings(gravity=[0.0, 0.0, -LOCAL_GRAVITY], load=LoadSettings(sensor_frame="ft_sensor"))
     return record_trace(urdf, settings, joints, wrenches)
+
+
+def record_links(block: JointBlock) -> LinkTrace:
+    """What a replay of the direct drive arm would have kept."""
+    part = TargetReplay(Plan(settings=BY_EFFORT), Robot.from_urdf(DDARM), Target.LINKS)
+    part.push_joints(block)
+    origin = Provenance(
+        urdf_sha256="1" * 64, first_stamp=int(block.stamps[0]), last_stamp=int(block.stamps[-1]), versions={}
+    )
+    trace = part.finish((), (), origin)
+    assert isinstance(trace, LinkTrace)
+    return trace
+
+
+@cache
+def link_trace() -> LinkTrace:
+    """An arm that goes through the paper's moves."""
+    return record_links(simulate_ddarm(1).joints(0.0, 12.0))
