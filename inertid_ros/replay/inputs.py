@@ -40,6 +40,7 @@ class Plan:
         uncertainty: of that arm, where it is known.
         block_size: about how many messages are carried through the chain at once.
         start, end: which part of each bag is replayed [s since its first message].
+        moments: estimates that are kept on the way; the default is enough for a curve.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -51,6 +52,7 @@ class Plan:
     start: float = 0.0
     end: float = math.inf
     block_size: int = BLOCK
+    moments: int = 128
 
     @property
     def targets(self) -> tuple[Target, ...]:
