@@ -1,0 +1,207 @@
+"""The page of a running estimator: what is heard of it, and what is asked of it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rclpy
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from rclpy.task import Future
+
+from inertid_ros.cli.command import say
+from inertid_ros.cli.guide import Guided
+from inertid_ros.cli.observer import Call, Observer
+from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
+from inertid_ros.core.estimation.estimate import Mode
+from inertid_ros.core.estimation.states import ParameterState
+from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
+from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, UPPER_TRIANGLE, compose
+from inertid_ros.guide.dialogue import Snapshot, Status
+from inertid_ros.guide.procedure import guide
+from inertid_ros.ros.inputs import SAMPLES, wrench_decoder
+from inertid_ros.ros.runtime import end_nodes, make_executor, ros_session
+from inertid_ros.text.numbers import PARAMETER_UNITS
+from inertid_ros.view.instant import Instant, Parameters, Signals, Verdict
+from inertid_ros.view.page import END, GUIDE, KEY, PAUSE, RESUME, SERVICES, Page
+from inertid_ros.view.shapes import list_parts
+from inertid_ros.view.tracks import Track, Tracks
+
+RATE = 30
+"""Pictures per second."""
+_CURVES, _TEXTS, _GUIDE = 3, 8, 3
+"""Pictures between two points of a curve, two updates of text and plots, and two looks of the guide."""
+WINDOW = 60.0
+"""Seconds of the past that plots show."""
+
+
+def watch(server: Any, estimator: str, arguments: list[str]) -> None:
+    """Show an estimator, and do what is asked of it, until the process is asked to stop."""
+    with ros_session(arguments):
+        listener = ViewListener(estimator)
+        executor = make_executor(listener.node)
+        executor.add_node(listener.node)
+        viewer = Viewer(Page(server), listener)
+        try:
+            due = time.monotonic()
+            while rclpy.ok():
+                due = max(due + 1.0 / RATE, time.monotonic())
+                executor.spin_until_future_complete(Future(), timeout_sec=max(due - time.monotonic(), 1e-3))
+                viewer.show()
+        finally:
+            end_nodes(executor, listener.node)
+
+
+class ViewListener(Observer):
+    """Hears wrenches and the load besides."""
+
+    def __init__(self, estimator: str, node: Any = None) -> None:
+        """Subscribe."""
+        super().__init__(estimator, rclpy.create_node("view") if node is None else node)
+        self._decoders = {name: wrench_decoder() for name in ("predicted", "residual")}
+        for name, decoder in self._decoders.items():
+            topic = f"{estimator}/load/wrench_{name}"
+            self.node.create_subscription(WrenchStamped, topic, decoder.add, SAMPLES, raw=True)
+        self.node.create_subscription(InertiaStamped, f"{estimator}/load/inertia", self._on_inertia, 10)
+        self._recent: dict[str, tuple[IntArray, FloatArray]] = {}
+        self._inertia: Any = None
+        self._signals: Signals | None = None
+        self._first: float | None = None
+
+    def look(self) -> Instant:
+        """What is heard by now."""
+        snapshot = self.listen()
+        self._take_wrenches()
+        if self._first is None or snapshot.time < self._first:
+            self._first = snapshot.time if snapshot.time > 0.0 else None
+        body = self._find_body()
+        return Instant(
+            time=snapshot.time - (self._first or 0.0),
+            joints=snapshot.joints,
+            frame=self._frame,
+            signals=self._signals,
+            parameters=self._list_parameters(),
+            body=body,
+            inertia_known=body is not None and self._inertia.ixx > 0.0,
+            mode="" if snapshot.load is None else snapshot.load.values.get("mode", ""),
+            verdicts=judge(snapshot, self.links),
+        )
+
+    def _on_inertia(self, message: Any) -> None:
+        self._inertia = message.inertia
+
+    def _take_wrenches(self) -> None:
+        """Keep the newest residual with the prediction of the same stamp, and their sum, which was measured."""
+        for name, decoder in self._decoders.items():
+            for block in decoder.take():
+                self._recent[name] = block.stamps, block.wrenches
+        if len(self._recent) < len(self._decoders):
+            return
+        (stamps, predicted), (others, residual) = self._recent["predicted"], self._recent["residual"]
+        shared, first, second = np.intersect1d(stamps, others, return_indices=True)
+        if len(shared):
+            newest, left = predicted[first[-1]], residual[second[-1]]
+            self._signals = Signals(WRENCH_NAMES, WRENCH_UNITS, newest + left, newest)
+
+    def _list_parameters(self) -> Parameters | None:
+        latest = self.latest
+        if len(latest.states) != len(PARAMETER_NAMES) or not latest.covariance.size:
+            return None
+        deviations = np.sqrt(np.diag(latest.covariance))
+        return Parameters(PARAMETER_NAMES, PARAMETER_UNITS, latest.values, deviations, latest.states)
+
+    def _find_body(self) -> RigidBodyEstimate | None:
+        """The load that is published, as long as it is known: nothing is published while it is not."""
+        latest, inertia = self.latest, self._inertia
+        is_known = latest.covariance.size and all(state == ParameterState.KNOWN for state in latest.states[:4])
+        if inertia is None or not is_known or not inertia.m > 0.0:
+            return None
+        moments = np.zeros((3, 3))
+        moments[UPPER_TRIANGLE] = [inertia.ixx, inertia.ixy, inertia.ixz, inertia.iyy, inertia.iyz, inertia.izz]
+        moments += np.triu(moments, 1).T
+        com = np.array([inertia.com.x, inertia.com.y, inertia.com.z])
+        return describe_body(compose(inertia.m, com, moments), latest.covariance)
+
+
+def judge(snapshot: Snapshot, links: Status | None) -> dict[str, Verdict]:
+    """What the diagnostics say of what is identified, and of the inputs."""
+    verdicts = {}
+    if snapshot.load is not None:
+        verdicts["load"] = Verdict(snapshot.load.level, snapshot.load.message, _list_findings(snapshot.load))
+    if links is not None:
+        numbers = [f"{name}: {value}" for name, value in links.values.items() if name != "mode"]
+        verdicts["links"] = Verdict(links.level, links.message, tuple(numbers))
+    for name, status in snapshot.inputs.items():
+        rate = status.values.get("rate [Hz]")
+        verdicts[name] = Verdict(status.level, f"{f'{rate} Hz, ' if rate else ''}{status.message}")
+    return verdicts
+
+
+def _list_findings(status: Status) -> tuple[str, ...]:
+    """Reasons and findings, which are in front of the numbers."""
+    names = list(status.values)
+    count = names.index("mode") if "mode" in names else 0
+    return tuple(dict.fromkeys(status.values[name] for name in names[:count]))
+
+
+class Viewer:
+    """Brings what is heard to the page, and what is clicked there to the estimator."""
+
+    def __init__(self, page: Page, listener: ViewListener) -> None:
+        """Begin with an empty page."""
+        self._page, self._listener = page, listener
+        self._tracks = Tracks(Track(WINDOW), Track(WINDOW))
+        self._count = 0
+        self._description = ""
+        self._call: Call | None = None
+        self._guided: Guided | None = None
+
+    def show(self) -> None:
+        """Look once, and show it."""
+        self._count += 1
+        listener, page = self._listener, self._page
+        instant = listener.look()
+        if listener.robot is not None and listener.description != self._description:
+            self._description = listener.description
+            shape = list_parts(self._description, listener.robot, Path(listener.parameters.get("urdf") or "robot.urdf"))
+            say(*shape.missing)
+            page.show_robot(listener.robot, shape)
+        if self._count % _CURVES == 0:
+            self._tracks.append(instant)
+        self._act()
+        if page.is_watched:
+            page.move(instant)
+            if self._count % _TEXTS == 0:
+                page.offer(RESUME if instant.mode == Mode.PAUSED else PAUSE)
+                page.tell(instant, self._tracks)
+
+    def _act(self) -> None:
+        """Do what was clicked, and say what came of it."""
+        key = ""
+        for action in self._page.take_actions():
+            if action in SERVICES:
+                self._ask(SERVICES[action])
+            elif action in (PAUSE, RESUME):
+                self._ask("pause", action == PAUSE)
+            elif action == GUIDE:
+                self._guided = Guided(guide(), self._listener)
+            elif action == END:
+                self._guided = None
+                self._page.instruct(None)
+            elif action.startswith(KEY):
+                key = action.removeprefix(KEY)
+        answer = None if self._call is None else self._call.take_answer()
+        if answer is not None:
+            self._page.answer(answer[1], "info" if answer[0] else "error")
+        if self._guided is not None and (key or self._count % _GUIDE == 0):
+            self._guided.go_on(key)
+            self._page.instruct(self._guided.instruction)
+            if self._guided.instruction.success is not None:
+                self._guided = None
+
+    def _ask(self, service: str, data: bool | None = None) -> None:
+        self._page.answer(f"Asking for {service} …")
+        self._call = self._listener.call(service, data)
