@@ -108,6 +108,11 @@ class Observer(Listener):
         )
 
     @property
+    def looks(self) -> int:
+        """How many diagnostics have come."""
+        return self._looks
+
+    @property
     def links(self) -> Status | None:
         """What the diagnostics say of the links; None where they are not identified."""
         return self._statuses.get("links")

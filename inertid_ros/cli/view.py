@@ -9,12 +9,11 @@ from pathlib import Path
 
 from inertid_ros.bags.bag import Bag
 from inertid_ros.cli.command import OK, complain, make_plan, say, show_progress
-from inertid_ros.core.errors import SettingError
 from inertid_ros.replay.replay import Replay
 from inertid_ros.ros.main import check_ros
 from inertid_ros.view.film import ESTIMATES, Film, Screening
 from inertid_ros.view.page import PAUSE, PLAY, Page
-from inertid_ros.view.server import locate, serve
+from inertid_ros.view.server import ViewError, locate, serve
 from inertid_ros.view.shapes import list_parts
 
 PERIOD = 1.0 / 30.0
@@ -25,6 +24,9 @@ def run(options: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     if options.bag is None:
         check_ros()
+        given = [f"--{name}" for name in ("params", "urdf", "start", "end", "remap") if getattr(options, name)]
+        if given:
+            raise ViewError(f"{', '.join(given)} are for a bag: beside an estimator, use -p and -r after --ros-args")
         from inertid_ros.cli.view_live import watch
 
         with serve(options.port, "inertid") as server:
@@ -32,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
             watch(server, options.node, options.ros_arguments or [])
         return OK
     if options.ros_arguments:
-        raise SettingError("--ros-args", " ".join(options.ros_arguments), "nothing where a bag is viewed")
+        raise ViewError("--ros-args are for a running estimator: with a bag, use --params and --remap")
     with serve(options.port, f"inertid {options.bag.name}") as server:
         replay, screening = film(options)
         page = Page(server, screening.duration)

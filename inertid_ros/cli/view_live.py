@@ -36,6 +36,8 @@ _CURVES, _TEXTS, _GUIDE = 3, 8, 3
 """Pictures between two points of a curve, two updates of text and plots, and two looks of the guide."""
 WINDOW = 60.0
 """Seconds of the past that plots show."""
+PATIENCE = 5.0
+"""Seconds of silence after which the estimator counts as gone: it says something every second."""
 
 
 def watch(server: Any, estimator: str, arguments: list[str]) -> None:
@@ -157,13 +159,15 @@ class Viewer:
         self._count = 0
         self._description = ""
         self._call: Call | None = None
+        self._asked = self._heard = time.monotonic()
+        self._looks = 0
         self._guided: Guided | None = None
 
     def show(self) -> None:
         """Look once, and show it."""
         self._count += 1
         listener, page = self._listener, self._page
-        instant = listener.look()
+        instant = self._doubt(listener.look())
         if listener.robot is not None and listener.description != self._description:
             self._description = listener.description
             shape = list_parts(self._description, listener.robot, Path(listener.parameters.get("urdf") or "robot.urdf"))
@@ -178,8 +182,19 @@ class Viewer:
                 page.offer(RESUME if instant.mode == Mode.PAUSED else PAUSE)
                 page.tell(instant, self._tracks)
 
+    def _doubt(self, instant: Instant) -> Instant:
+        """The same, or where nothing has been heard of the estimator for a while, that alone."""
+        now, looks = time.monotonic(), self._listener.looks
+        if looks != self._looks:
+            self._looks, self._heard = looks, now
+        silence = now - self._heard
+        if not looks or silence < PATIENCE:
+            return instant
+        said = Verdict("error", f"Nothing has been heard of the estimator for {silence:.0f} s.")
+        return Instant(instant.time, instant.joints, verdicts={"load": said})
+
     def _act(self) -> None:
-        """Do what was clicked, and say what came of it."""
+        """Do what was clicked."""
         key = ""
         for action in self._page.take_actions():
             if action in SERVICES:
@@ -193,9 +208,7 @@ class Viewer:
                 self._page.instruct(None)
             elif action.startswith(KEY):
                 key = action.removeprefix(KEY)
-        answer = None if self._call is None else self._call.take_answer()
-        if answer is not None:
-            self._page.answer(answer[1], "info" if answer[0] else "error")
+        self._wait()
         if self._guided is not None and (key or self._count % _GUIDE == 0):
             self._guided.go_on(key)
             self._page.instruct(self._guided.instruction)
@@ -204,4 +217,15 @@ class Viewer:
 
     def _ask(self, service: str, data: bool | None = None) -> None:
         self._page.answer(f"Asking for {service} …")
-        self._call = self._listener.call(service, data)
+        self._call, self._asked = self._listener.call(service, data), time.monotonic()
+
+    def _wait(self) -> None:
+        """Say what came of a service that was asked for."""
+        if self._call is None:
+            return
+        answer = self._call.take_answer()
+        if answer is None and time.monotonic() - self._asked > PATIENCE:
+            answer = False, "There is no answer: is the estimator running, and active?"
+        if answer is not None:
+            self._page.answer(answer[1], "info" if answer[0] else "error")
+            self._call = None

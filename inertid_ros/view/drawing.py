@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.picture import SMALLEST, draw_wrench
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.view.instant import Instant
-from inertid_ros.view.shapes import Colour, Kinematics, Shape
+from inertid_ros.view.shapes import Colour, Kinematics, Shape, find_bounds
 
 YELLOW, BLUE, ORANGE, GREEN, RED = (250, 190, 20), (40, 110, 230), (240, 120, 20), (30, 150, 60), (215, 40, 40)
 COLOURS: dict[str, Colour] = {
@@ -37,6 +38,8 @@ _HEAD = 0.03
 """Length of a head [m]."""
 _AXES = 0.08
 """Length of the sensor frame's axes [m]."""
+_PALE = 0.2
+"""Opacity of a robot in a pose to go to."""
 _CELL = 0.25
 """Of the floor's grid [m]."""
 
@@ -50,7 +53,9 @@ class Drawing:
         self._scene = server.scene
         self._sent: dict[tuple[str, str], Any] = {}
         self._kinematics: Kinematics | None = None
+        self._goal_kinematics: Kinematics | None = None
         self._joints: list[Any] = []
+        self._goal: list[Any] = []
         self._sensor = self._scene.add_frame("/sensor", axes_length=_AXES, axes_radius=0.004, visible=False)
         self._body = {
             name: self._scene.add_icosphere(
@@ -69,31 +74,13 @@ class Drawing:
 
     def show_robot(self, robot: Robot, shape: Shape) -> None:
         """Draw a robot in the place of the one before, and look at all of it."""
-        for joint in self._joints:
+        for joint in (*self._joints, *self._goal):
             joint.remove()
         self._sent.clear()
-        self._kinematics = Kinematics(robot)
-        self._joints = [
-            self._scene.add_frame(f"/robot/{index}", show_axes=False) for index in range(robot.model.njoints)
-        ]
-        for part in shape.parts:
-            self._scene.add_mesh_simple(
-                f"/robot/{part.joint}/{part.name}",
-                np.asarray(part.points, dtype=np.float32),
-                np.asarray(part.faces, dtype=np.uint32),
-                color=part.colour,
-                flat_shading=True,
-                side="double",
-                wxyz=_quaternion(part.placement),
-                position=part.placement.translation,
-            )
-        places = self._kinematics.joints
-        corners = [
-            (places[part.joint] * part.placement).rotation @ point + (places[part.joint] * part.placement).translation
-            for part in shape.parts
-            for point in (part.points.min(axis=0), part.points.max(axis=0))
-        ]
-        low, high = (np.min(corners, axis=0), np.max(corners, axis=0)) if corners else (-np.ones(3), np.ones(3))
+        self._kinematics, self._goal_kinematics = Kinematics(robot), Kinematics(robot)
+        self._joints = self._add_robot("/robot", robot, shape, is_goal=False)
+        self._goal = self._add_robot("/goal", robot, shape, is_goal=True)
+        low, high = find_bounds(shape, self._kinematics.joints)
         size = float(np.linalg.norm(high - low))
         self._scene.add_grid(
             "/floor", 4.0 * size, 4.0 * size, cell_size=_CELL, section_size=4.0 * _CELL, position=(0.0, 0.0, low[2])
@@ -101,6 +88,36 @@ class Drawing:
         middle = (low + high) / 2.0
         self._server.initial_camera.look_at = middle
         self._server.initial_camera.position = middle + size * np.array([0.9, 0.75, 0.4])
+
+    def _add_robot(self, root: str, robot: Robot, shape: Shape, is_goal: bool) -> list[Any]:
+        """Add a robot with its own colours, or the pale one of a pose to go to; returns its joints."""
+        joints = [
+            self._scene.add_frame(f"{root}/{index}", show_axes=False, visible=not is_goal)
+            for index in range(robot.model.njoints)
+        ]
+        for part in shape.parts:
+            self._scene.add_mesh_simple(
+                f"{root}/{part.joint}/{part.name}",
+                np.asarray(part.points, dtype=np.float32),
+                np.asarray(part.faces, dtype=np.uint32),
+                color=GREEN if is_goal else part.colour,
+                opacity=_PALE if is_goal else None,
+                cast_shadow=not is_goal,
+                flat_shading=True,
+                side="double",
+                wxyz=_quaternion(part.placement),
+                position=part.placement.translation,
+            )
+        return joints
+
+    def show_goal(self, joints: Mapping[str, float]) -> None:
+        """Show the pose to go to, by all joints that matter; none for no pose."""
+        if self._goal_kinematics is None:
+            return
+        self._goal_kinematics.move(joints)
+        for handle, place in zip(self._goal[1:], self._goal_kinematics.joints[1:], strict=True):
+            self._set(handle, "visible", bool(joints))
+            self._place(handle, place)
 
     def move(self, instant: Instant) -> None:
         """Move the robot, and draw the wrenches."""

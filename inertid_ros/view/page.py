@@ -167,6 +167,7 @@ class Page:
         """Show what the guide says, with its answers as buttons; None where nobody is guided."""
         keys: dict[str, str] = {} if instruction is None else dict(instruction.keys)
         self._write("guide", texts.write_instruction(instruction))
+        self._drawing.show_goal({} if instruction is None else instruction.targets)
         if tuple(keys) != self._key_names:
             self._key_names = tuple(keys)
         labels = [*keys.values()][:_KEYS]
@@ -188,7 +189,7 @@ class Page:
             self._shown = (labels, self._shown[1]) if which == 0 else (self._shown[0], labels)
             dropdown.options = labels
             dropdown.value = labels[0]
-        return labels.index(dropdown.value)
+        return labels.index(dropdown.value) if dropdown.value in labels else 0
 
     def _plot(self, plot: Any, curves: tuple[FloatArray, ...]) -> None:
         if len(curves[0]) > 1 and not all(map(np.array_equal, curves, plot.data)):

@@ -6,7 +6,7 @@ its inertia stands for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -107,6 +107,15 @@ def list_parts(text: str, robot: Robot, file: Path) -> Shape:
                 break
     parts += _draw_inertias(model, {part.joint for part in parts})
     return Shape(tuple(parts), tuple(dict.fromkeys(missing)))
+
+
+def find_bounds(shape: Shape, joints: Sequence[pin.SE3]) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest coordinates (3,) [m] of a robot in the root frame; a metre around it where there is none."""
+    if not shape.parts:
+        return -np.ones(3), np.ones(3)
+    placed = [(joints[part.joint] * part.placement, part.points) for part in shape.parts]
+    points = np.concatenate([points @ place.rotation.T + place.translation for place, points in placed])
+    return points.min(axis=0), points.max(axis=0)
 
 
 def _read_colour(material: ElementTree.Element | None, named: Mapping[str, Colour]) -> Colour:

@@ -29,7 +29,7 @@ def write_headline(instant: Instant) -> str:
     names = [name for name in IDENTIFIED if name in instant.verdicts]
     lines = [_write_verdict(name, instant.verdicts[name]) for name in names]
     if not lines:
-        lines = ["Waiting for the estimator."]
+        lines = ["Waiting for the estimator: start one (inertid node), or name the one that runs (--node)."]
     mode = f"<div>{instant.time:.1f} s{', ' + escape(instant.mode) if instant.mode else ''}</div>"
     return _wrap("".join(lines) + (mode if names else ""))
 

@@ -52,6 +52,31 @@ def test_what_is_shown_is_what_the_estimator_says(bench: Bench, listener: ViewLi
     assert [instant.joints[name] for name in expected.names] == expected.positions[-1].tolist()
 
 
+def test_an_estimator_that_is_gone_is_not_shown_as_if_it_were_there(
+    bench: Bench, listener: ViewListener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("viser")
+    monkeypatch.setattr("inertid_ros.cli.view_live.PATIENCE", 0.5)
+    with serve(PORT, "test") as server:
+        page = Page(server)
+        monkeypatch.setattr(Page, "is_watched", True)
+        viewer = Viewer(page, listener)
+
+        def says(words: str) -> bool:
+            viewer.show()
+            return words in page._written.get("headline", "")
+
+        bench.feed(1.0)
+        assert bench.spin_until(lambda: says("Not enough motion"))
+        assert bench.estimator is not None
+        bench.executor.remove_node(bench.estimator)
+        bench.estimator.destroy_node()
+        bench.estimator = None
+        assert bench.spin_until(lambda: says("Nothing has been heard"))
+        page._actions.put("Reset")
+        assert bench.spin_until(lambda: says("Nothing") and "no answer" in page._written["answer"])
+
+
 def test_buttons_pause_resume_and_guide(bench: Bench, listener: ViewListener) -> None:
     pytest.importorskip("viser")
     with serve(PORT, "test") as server:

@@ -13,7 +13,7 @@ from support.chain import PUMA
 
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.view.shapes import Kinematics, list_parts, triangulate
+from inertid_ros.view.shapes import Kinematics, Shape, find_bounds, list_parts, triangulate
 
 coal = pin.coal
 NOWHERE = Path("robot.urdf")
@@ -67,6 +67,8 @@ def test_a_mesh_is_shown_with_scale_place_and_colour(tmp_path: Path) -> None:
     assert measure(part.points, part.faces) == pytest.approx(8.0 / 6.0)
     assert (part.joint, part.colour) == (1, (255, 0, 0))
     np.testing.assert_allclose(part.placement.translation, [0.0, 0.0, 0.5])
+    low, high = find_bounds(Shape(parts, missing), Kinematics(Robot.from_urdf(text)).joints)
+    np.testing.assert_allclose([low, high], [[0.0, 0.0, 1.5], [2.0, 2.0, 3.5]])
 
 
 def test_what_cannot_be_seen_is_shown_by_its_collision_geometry_and_named() -> None:
