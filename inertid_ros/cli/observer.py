@@ -66,6 +66,7 @@ class Observer(Listener):
         self.parameters: dict[str, Any] = {}
         self.contacts: list[str] = []
         self.robot: Robot | None = None
+        self._robot_joints: tuple[str, ...] = ()
         self.description = ""
         self._statuses: dict[str, Status] = {}
         self._looks = 0
@@ -156,8 +157,8 @@ class Observer(Listener):
         if block is None or not len(block.stamps):
             return
         names: Sequence[str] = block.names
-        if self.robot is not None:
-            names = rename_joints(names, self.robot.joint_names)
+        if self._robot_joints:
+            names = rename_joints(names, self._robot_joints)
         self._joints.update(zip(names, block.positions[-1].tolist(), strict=False))
         self._stamp = int(block.stamps[-1])
 
@@ -168,6 +169,7 @@ class Observer(Listener):
     def _describe(self, text: str) -> None:
         try:
             self.robot, self.description, self._path = Robot.from_urdf(text), text, None
+            self._robot_joints = self.robot.joint_names
         except InertidError:
             pass  # the estimator says so, too, and what to do
 

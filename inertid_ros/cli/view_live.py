@@ -28,14 +28,12 @@ from inertid_ros.text.numbers import PARAMETER_UNITS
 from inertid_ros.view.instant import Instant, Parameters, Signals, Verdict
 from inertid_ros.view.page import END, GUIDE, KEY, PAUSE, RESUME, SERVICES, Page
 from inertid_ros.view.shapes import list_parts
-from inertid_ros.view.tracks import Track, Tracks
+from inertid_ros.view.tracks import WINDOW, Track, Tracks
 
 RATE = 30
 """Pictures per second."""
 _CURVES, _TEXTS, _GUIDE = 3, 8, 3
 """Pictures between two points of a curve, two updates of text and plots, and two looks of the guide."""
-WINDOW = 60.0
-"""Seconds of the past that plots show."""
 PATIENCE = 5.0
 """Seconds of silence after which the estimator counts as gone: it says something every second."""
 
@@ -72,6 +70,8 @@ class ViewListener(Observer):
         self._inertia: Any = None
         self._signals: Signals | None = None
         self._first: float | None = None
+        self._described: tuple[Any, ...] = (None, None, None)
+        self._body: RigidBodyEstimate | None = None
 
     def look(self) -> Instant:
         """What is heard by now."""
@@ -79,15 +79,17 @@ class ViewListener(Observer):
         self._take_wrenches()
         if self._first is None or snapshot.time < self._first:
             self._first = snapshot.time if snapshot.time > 0.0 else None
-        body = self._find_body()
+        known = self._inertia, self.latest.values, self.latest.covariance
+        if any(new is not old for new, old in zip(known, self._described, strict=True)):  # rarer than pictures
+            self._described, self._body = known, self._find_body()
         return Instant(
             time=snapshot.time - (self._first or 0.0),
             joints=snapshot.joints,
             frame=self._frame,
             signals=self._signals,
             parameters=self._list_parameters(),
-            body=body,
-            inertia_known=body is not None and self._inertia.ixx > 0.0,
+            body=self._body,
+            inertia_known=self._body is not None and self._inertia.ixx > 0.0,
             mode="" if snapshot.load is None else snapshot.load.values.get("mode", ""),
             verdicts=judge(snapshot, self.links),
         )

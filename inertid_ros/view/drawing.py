@@ -74,12 +74,12 @@ class Drawing:
 
     def show_robot(self, robot: Robot, shape: Shape) -> None:
         """Draw a robot in the place of the one before, and look at all of it."""
-        for joint in (*self._joints, *self._goal):
-            joint.remove()
+        for root in (*self._joints[:1], *self._goal[:1]):
+            root.remove()  # with all that it carries
         self._sent.clear()
         self._kinematics, self._goal_kinematics = Kinematics(robot), Kinematics(robot)
-        self._joints = self._add_robot("/robot", robot, shape, is_goal=False)
-        self._goal = self._add_robot("/goal", robot, shape, is_goal=True)
+        self._joints = self._add_robot("/robot", self._kinematics, shape, is_goal=False)
+        self._goal = self._add_robot("/goal", self._kinematics, shape, is_goal=True)
         low, high = find_bounds(shape, self._kinematics.joints)
         size = float(np.linalg.norm(high - low))
         self._scene.add_grid(
@@ -89,15 +89,17 @@ class Drawing:
         self._server.initial_camera.look_at = middle
         self._server.initial_camera.position = middle + size * np.array([0.9, 0.75, 0.4])
 
-    def _add_robot(self, root: str, robot: Robot, shape: Shape, is_goal: bool) -> list[Any]:
-        """Add a robot with its own colours, or the pale one of a pose to go to; returns its joints."""
-        joints = [
-            self._scene.add_frame(f"{root}/{index}", show_axes=False, visible=not is_goal)
-            for index in range(robot.model.njoints)
-        ]
-        for part in shape.parts:
+    def _add_robot(self, root: str, kinematics: Kinematics, shape: Shape, is_goal: bool) -> list[Any]:
+        """Add a robot with its own colours, or the pale one of a pose to go to; returns its joints.
+
+        Each joint is inside of the one that carries it: where it turns, only its rotation has to be sent.
+        """
+        paths = [root + path for path in kinematics.paths]
+        joints = [self._scene.add_frame(path, show_axes=False) for path in paths]
+        joints[0].visible = not is_goal
+        for part in (part for part in shape.parts if part.joint or not is_goal):
             self._scene.add_mesh_simple(
-                f"{root}/{part.joint}/{part.name}",
+                f"{paths[part.joint]}/{part.name}",
                 np.asarray(part.points, dtype=np.float32),
                 np.asarray(part.faces, dtype=np.uint32),
                 color=GREEN if is_goal else part.colour,
@@ -115,8 +117,8 @@ class Drawing:
         if self._goal_kinematics is None:
             return
         self._goal_kinematics.move(joints)
-        for handle, place in zip(self._goal[1:], self._goal_kinematics.joints[1:], strict=True):
-            self._set(handle, "visible", bool(joints))
+        self._set(self._goal[0], "visible", bool(joints))
+        for handle, place in zip(self._goal[1:], self._goal_kinematics.steps, strict=True):
             self._place(handle, place)
 
     def move(self, instant: Instant) -> None:
@@ -124,7 +126,7 @@ class Drawing:
         if self._kinematics is None:
             return
         self._kinematics.move(instant.joints)
-        for joint, place in zip(self._joints, self._kinematics.joints, strict=True):
+        for joint, place in zip(self._joints[1:], self._kinematics.steps, strict=True):
             self._place(joint, place)
         sensor = self._kinematics.find(instant.frame) if instant.frame else None
         self._set(self._sensor, "visible", sensor is not None)
@@ -136,7 +138,7 @@ class Drawing:
             if name in wrenches:
                 points = np.zeros((2, 2, 3), dtype=np.float32)
                 points[:, 1] = [_lengthen(tip) for tip in draw_wrench(wrenches[name])]
-                self._set(handle, "points", points)
+                handle.points = points
 
     def show_load(self, instant: Instant) -> None:
         """Draw what is known of the load."""
@@ -150,19 +152,20 @@ class Drawing:
 
     def _place(self, handle: Any, place: pin.SE3) -> None:
         self._set(handle, "wxyz", _quaternion(place))
-        self._set(handle, "position", np.array(place.translation))
+        self._set(handle, "position", tuple(place.translation.tolist()))
 
     def _set(self, handle: Any, name: str, value: Any) -> None:
         """Set an attribute unless it has that value already."""
         key = handle.name, name
-        if key not in self._sent or not np.array_equal(self._sent[key], value):
+        if self._sent.get(key) != value:
             self._sent[key] = value
             setattr(handle, name, value)
 
 
-def _quaternion(place: pin.SE3) -> FloatArray:
+def _quaternion(place: pin.SE3) -> tuple[float, float, float, float]:
     """Its rotation as w, x, y, z."""
-    return np.roll(pin.Quaternion(place.rotation).coeffs(), 1)
+    x, y, z, w = pin.Quaternion(place.rotation).coeffs().tolist()
+    return w, x, y, z
 
 
 def _linearise(colour: Colour) -> Colour:

@@ -16,7 +16,7 @@ from inertid_ros.view import texts
 from inertid_ros.view.drawing import COLOURS, Drawing
 from inertid_ros.view.instant import Instant
 from inertid_ros.view.shapes import Shape
-from inertid_ros.view.tracks import Tracks
+from inertid_ros.view.tracks import WINDOW, Tracks
 
 SERVICES = {"Reset": "reset", "Capture tool": "capture_tool", "Save": "save"}
 """Buttons for services of the estimator."""
@@ -25,7 +25,7 @@ KEY = "key "
 """What an action begins with that answers the guide."""
 _KEYS = 3
 """Answers that the guide offers at most."""
-_NOTHING = (np.arange(2.0), *[np.zeros(2)] * 3)
+_NOTHING = (np.zeros(1),) * 4
 _PARAMETER = ("", "rgba(0, 0, 0, 0)", "rgba(0, 0, 0, 0)", "#1c3faa")
 _BAND = {"series": (2, 1), "fill": "rgba(76, 110, 245, 0.25)"}
 _CHANNEL = ("", *(f"rgb{COLOURS[name]}" for name in ("measured", "predicted", "residual")))
@@ -44,6 +44,7 @@ class Page:
         self._shown: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         self._boxes: dict[str, Any] = {"headline": self._gui.add_html("")}
         self._slider: Any = None
+        self._span = (-WINDOW, 0.0) if duration is None else (0.0, duration)
         if duration is None:
             self._toggle = self._add_group((PAUSE, *SERVICES))
         else:
@@ -77,9 +78,10 @@ class Page:
             _NOTHING,
             tuple({"stroke": colour, "width": 1.5} for colour in colours),
             bands=bands,
-            scales={"x": {"time": False}},
+            scales={"x": {"time": False, "range": self._span}},  # left to viser, it drifts away from a moving window
             axes=({"label": "time [s]", "labelSize": 20, "size": 28}, {"size": 56}),
             height=220,
+            padding=(12, 24, 0, 0),
             cursor={"show": False},
             legend={"show": False},
         )
@@ -148,11 +150,11 @@ class Page:
         if parameters is not None:
             labels = _label(parameters.names, parameters.units)
             index = self._choose(0, self._parameter, labels)
-            self._plot(self._parameter_plot, tracks.draw_parameter(index, len(labels), instant.time))
+            self._plot(self._parameter_plot, instant.time, tracks.draw_parameter(index, len(labels), instant.time))
         if signals is not None:
             labels = _label(signals.channels, signals.units)
             index = self._choose(1, self._channel, labels)
-            self._plot(self._channel_plot, tracks.draw_channel(index, len(labels), instant.time))
+            self._plot(self._channel_plot, instant.time, tracks.draw_channel(index, len(labels), instant.time))
 
     def offer(self, toggle: str) -> None:
         """Say what the first button does: pause or resume, play or pause."""
@@ -191,9 +193,12 @@ class Page:
             dropdown.value = labels[0]
         return labels.index(dropdown.value) if dropdown.value in labels else 0
 
-    def _plot(self, plot: Any, curves: tuple[FloatArray, ...]) -> None:
-        if len(curves[0]) > 1 and not all(map(np.array_equal, curves, plot.data)):
-            plot.data = curves
+    def _plot(self, plot: Any, now: float, curves: tuple[FloatArray, ...]) -> None:
+        """Show curves over time: of a recording since its beginning, else before now."""
+        times, *values = curves
+        shown = times if self._slider is not None else times - now, *values
+        if not all(map(np.array_equal, shown, plot.data)):
+            plot.data = shown if len(times) else _NOTHING
 
 
 def _label(names: Sequence[str], units: Sequence[str]) -> tuple[str, ...]:

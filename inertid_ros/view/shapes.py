@@ -7,6 +7,7 @@ its inertia stands for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -76,6 +77,19 @@ class Kinematics:
     def joints(self) -> list[pin.SE3]:
         """Of each joint in the root frame; the first one is the root itself."""
         return list(self._data.oMi)
+
+    @property
+    def steps(self) -> list[pin.SE3]:
+        """Of each joint in the frame of the one that carries it, but of the first."""
+        return list(self._data.liMi)[1:]
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """Each joint with those that carry it: `/0/1/2`."""
+        paths = ["/0"]
+        for index in range(1, self._model.njoints):
+            paths.append(f"{paths[self._model.parents[index]]}/{index}")
+        return paths
 
     def find(self, name: str) -> pin.SE3 | None:
         """Placement of a frame in the root frame; None if there is no such frame."""

@@ -15,6 +15,10 @@ POINTS = 400
 """Of a curve at most: a plot is no wider on any screen."""
 
 
+WINDOW = 60.0
+"""Seconds of the past that plots of a running estimator show."""
+RESET = 1.0
+"""Seconds that time goes back where it was reset: stamps of several publishers of joint states differ by less."""
 WIDEST = 5.0
 """Times the present interval that a former one is drawn wide, at least: the first ones are wider by orders."""
 
@@ -36,9 +40,14 @@ class Track:
         return track
 
     def append(self, time: float, row: FloatArray) -> None:
-        """Add a row; where time goes back, or rows have become wider or narrower, everything before is forgotten."""
-        if self._times and (time <= self._times[-1] or len(row) != len(self._rows[-1])):
+        """Add a row, unless it is not newer than the last one.
+
+        Where time was reset, or rows have become wider or narrower, everything before is forgotten.
+        """
+        if self._times and (time < self._times[-1] - RESET or len(row) != len(self._rows[-1])):
             self._times, self._rows = [], []
+        if self._times and time <= self._times[-1]:
+            return
         self._times.append(time)
         self._rows.append(row)
         first = int(np.searchsorted(self._times, time - self._window))

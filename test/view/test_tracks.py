@@ -16,6 +16,9 @@ def test_only_the_last_seconds_are_kept_and_a_clock_that_goes_back_begins_anew()
     times, values = track.look(np.inf, 0)
     np.testing.assert_array_equal(times, [7.5, 8.0, 8.5, 9.0, 9.5])
     np.testing.assert_array_equal(values, times)
+    for old in (9.5, 9.2):
+        track.append(old, np.array([np.nan]))
+    np.testing.assert_array_equal(track.look(np.inf, 0)[0], times)
     track.append(1.0, np.array([5.0]))
     assert track.look(np.inf, 0)[0].tolist() == [1.0]
 
