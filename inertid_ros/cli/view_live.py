@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections import deque
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from inertid_ros.cli.observer import Call, Observer
 from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.states import ParameterState
-from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, UPPER_TRIANGLE, compose
 from inertid_ros.guide.dialogue import Snapshot, Status
@@ -34,6 +36,8 @@ RATE = 30
 """Pictures per second."""
 _CURVES, _TEXTS, _GUIDE = 3, 8, 3
 """Pictures between two points of a curve, two updates of text and plots, and two looks of the guide."""
+_RECENT = 100
+"""Wrenches of which the newest is looked for: two pictures at 1 kHz, and more where the machine is busy."""
 PATIENCE = 5.0
 """Seconds of silence after which the estimator counts as gone: it says something every second."""
 
@@ -61,12 +65,12 @@ class ViewListener(Observer):
     def __init__(self, estimator: str, node: Any = None) -> None:
         """Subscribe."""
         super().__init__(estimator, rclpy.create_node("view") if node is None else node)
-        self._decoders = {name: wrench_decoder() for name in ("predicted", "residual")}
-        for name, decoder in self._decoders.items():
+        self._wrench_decoder = wrench_decoder()
+        self._predicted_data, self._residual_data = deque[bytes](maxlen=_RECENT), deque[bytes](maxlen=_RECENT)
+        for name, recent in (("predicted", self._predicted_data), ("residual", self._residual_data)):
             topic = f"{estimator}/load/wrench_{name}"
-            self.node.create_subscription(WrenchStamped, topic, decoder.add, SAMPLES, raw=True)
+            self.node.create_subscription(WrenchStamped, topic, partial(_keep, recent), SAMPLES, raw=True)
         self.node.create_subscription(InertiaStamped, f"{estimator}/load/inertia", self._on_inertia, 10)
-        self._recent: dict[str, tuple[IntArray, FloatArray]] = {}
         self._inertia: Any = None
         self._signals: Signals | None = None
         self._first: float | None = None
@@ -98,17 +102,24 @@ class ViewListener(Observer):
         self._inertia = message.inertia
 
     def _take_wrenches(self) -> None:
-        """Keep the newest residual with the prediction of the same stamp, and their sum, which was measured."""
-        for name, decoder in self._decoders.items():
-            for block in decoder.take():
-                self._recent[name] = block.stamps, block.wrenches
-        if len(self._recent) < len(self._decoders):
+        """Keep the newest residual with the prediction of the same stamp, and their sum, which was measured.
+
+        All others are never decoded: they come far more often than pictures.
+        """
+        if not self._residual_data:
             return
-        (stamps, predicted), (others, residual) = self._recent["predicted"], self._recent["residual"]
-        shared, first, second = np.intersect1d(stamps, others, return_indices=True)
-        if len(shared):
-            newest, left = predicted[first[-1]], residual[second[-1]]
-            self._signals = Signals(WRENCH_NAMES, WRENCH_UNITS, newest + left, newest)
+        stamp, residual = self._decode(self._residual_data[-1])
+        for data in reversed(self._predicted_data):
+            other, predicted = self._decode(data)
+            if other == stamp:
+                self._signals = Signals(WRENCH_NAMES, WRENCH_UNITS, predicted + residual, predicted)
+            if other <= stamp:
+                break
+
+    def _decode(self, data: bytes) -> tuple[int, FloatArray]:
+        """Stamp [ns] and wrench (6,); the former is -1 where it cannot be read."""
+        block = self._wrench_decoder.decode(data)
+        return (-1, np.zeros(6)) if block is None else (int(block.stamps[-1]), block.wrenches[-1].copy())
 
     def _list_parameters(self) -> Parameters | None:
         latest = self.latest
@@ -128,6 +139,10 @@ class ViewListener(Observer):
         moments += np.triu(moments, 1).T
         com = np.array([inertia.com.x, inertia.com.y, inertia.com.z])
         return describe_body(compose(inertia.m, com, moments), latest.covariance)
+
+
+def _keep(recent: deque[bytes], data: bytes) -> None:
+    recent.append(data)
 
 
 def judge(snapshot: Snapshot, links: Status | None) -> dict[str, Verdict]:
