@@ -78,12 +78,19 @@ class Browser:
         return value
 
     def click(self, label: str) -> None:
-        """Click what has a label: a button or a tab."""
-        found = f"[...document.querySelectorAll('button, [role=tab]')].find(one => one.innerText.trim() === {label!r})"
-        box = self.wait(f"(() => {{const box = {found}?.getBoundingClientRect(); return box && [box.x + box.width / 2, "
-                        "box.y + box.height / 2]})()")  # fmt: skip
+        """Click what has a label, a button or a tab, once it is in reach and no longer moves."""
+        place = (
+            "(() => {const found = [...document.querySelectorAll('button, [role=tab]')]"
+            f".find(one => one.innerText.trim() === {label!r}); const box = found?.getBoundingClientRect();"
+            "const point = box && [box.x + box.width / 2, box.y + box.height / 2];"
+            "return point && found.contains(document.elementFromPoint(...point)) && point})()"
+        )
+        before, now = None, self.wait(place)
+        while before != now:
+            time.sleep(0.5)
+            before, now = now, self.wait(place)
         for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
+            self.call("Input.dispatchMouseEvent", type=kind, x=now[0], y=now[1], button="left", clickCount=1)
 
     def photograph(self, path: Path) -> None:
         """Write what the page looks like."""
