@@ -1,4 +1,5 @@
 # make demo    watch a simulated PUMA 560 weigh what it picks up
+#              VIEW=1 shows it in a browser, too (docs/view.md)
 # make test    everything that has to pass: lint, types, tests
 # make test-all    the same with the long tests too: statistics of many runs, designs of motions, whole demos
 # make lint    lint and types only
@@ -19,7 +20,8 @@ export MKL_NUM_THREADS := 1
 .PHONY: demo test test-all lint docs faults fuzz kills soak clean environment
 
 demo: environment
-	@.venv/bin/inertid demo
+	$(if $(VIEW),@.venv/bin/pip install -qq --disable-pip-version-check --constraint constraints.txt viser)
+	@.venv/bin/inertid demo $(if $(VIEW),--view)
 
 # Three processes keep two cores busy: tests of nodes wait for each other's messages half of their time.
 test: lint

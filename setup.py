@@ -86,6 +86,7 @@ setup(
         "jazzy": JAZZY,
         "jazzytest": ["ros-jazzy-test-msgs"],
         "test": ["hypothesis", "mypy", "pytest", "pytest-xdist", "ruff", "setuptools", "types-PyYAML", "xacro"],
+        "view": ["viser>=1.1"],  # to anything older, pip would resort without a word where another pin excludes 1.1
         "xacro": ["xacro"],
     },
     entry_points={

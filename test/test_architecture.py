@@ -29,6 +29,7 @@ LAYERS = {
     "sim": {"control", "core", "files", "motions", "sim"},
     "replay": {"bags", "core", "files", "messages", "objects", "replay", "report", "text"},
     "report": {"", "control", "core", "files", "replay", "report", "text"},
+    "view": {"core", "guide", "motions", "replay", "text", "view"},
     "api": {"bags", "core", "files", "replay"},
     "ros": {"control", "core", "files", "messages", "motions", "objects", "ros", "sim", "text"},
     "cli": {
@@ -46,6 +47,7 @@ LAYERS = {
         "ros",
         "sim",
         "text",
+        "view",
     },
 }
 # The parts that know no ROS, and the libraries they may use.
@@ -62,6 +64,7 @@ LIBRARIES = {
     "sim": {"numpy", "scipy", "pinocchio", "yaml"},
     "replay": {"numpy", "scipy", "pinocchio", "rosbags"},
     "report": {"numpy", "matplotlib"},
+    "view": {"numpy", "pinocchio", "viser", "websockets"},
     "api": set(),
 }
 # The parts that may take the clock and other processes: to show how long it still takes, and to work in parallel.

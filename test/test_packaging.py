@@ -31,14 +31,16 @@ ROSDEP_KEYS = {
     for name in ("hypothesis", "matplotlib", "numba", "numpy", "plotly", "pytest", "rich", "scipy", "yaml")
 }
 PIP_NAMES = {"pinocchio": "pin", "rosbags": "rosbags", "yaml": "PyYAML"}
-# What only some use, an extra of its own name for pip.
-OPTIONAL = {"xacro"}
+# What only some use: extras for pip.
+OPTIONAL = {"view": "viser", "xacro": "xacro"}
 # What there are no wheels of; without it, static transforms are not listened to.
 WITHOUT_WHEEL = {"control_msgs", "tf2_msgs"}
 # What rosdep has no key for: package.xml says so in a comment, and pip installs it.
-WITHOUT_KEY = {"rosbags"}
+WITHOUT_KEY = {"rosbags", "viser"}
 # Comes with rosbags, which unpacks with them too.
 BROUGHT_BY_ROSBAGS = {"backports", "compression", "lz4"}
+# Comes with viser, which serves with it.
+BROUGHT_BY_VISER = {"websockets"}
 # Only a file of it is used: plotly.js.
 NOT_IMPORTED = {"plotly"}
 # Started by launch files, not imported; and the middleware that wheels do not bring by themselves.
@@ -77,7 +79,8 @@ def third_party_imports(*directories: str, without: Path | None = None) -> set[s
                 names.add(str(node.module).split(".")[0])
     helpers = {path.parent.name for path in (ROOT / "test").glob("*/__init__.py")}
     helpers |= {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
-    return names - set(sys.stdlib_module_names) - helpers - BROUGHT_BY_ROSBAGS - {"inertid_ros", "setuptools"}
+    brought = BROUGHT_BY_ROSBAGS | BROUGHT_BY_VISER
+    return names - set(sys.stdlib_module_names) - helpers - brought - {"inertid_ros", "setuptools"}
 
 
 def normalise(requirement: str) -> str:
@@ -180,8 +183,9 @@ def test_started_programs_are_named_in_a_launch_file() -> None:
 
 
 def test_pip_requirements_are_exactly_what_is_used(requirements: dict[str, set[str]]) -> None:
-    used = third_party_imports("inertid_ros", without=LAUNCHING) - OPTIONAL - WITHOUT_WHEEL | NOT_IMPORTED
-    assert all(requirements[name] == {name} for name in OPTIONAL)
+    used = third_party_imports("inertid_ros", without=LAUNCHING) - set(OPTIONAL.values()) - WITHOUT_WHEEL
+    used |= NOT_IMPORTED
+    assert all(requirements[extra] == {name} for extra, name in OPTIONAL.items())
     from_ros = used - set(ROSDEP_KEYS) - set(PIP_NAMES)
     assert requirements[""] == {normalise(PIP_NAMES.get(name, name)) for name in used - from_ros}
     assert requirements["jazzy"] - {MIDDLEWARE} == {normalise(f"ros-jazzy-{name}") for name in from_ros - WITHOUT_WHEEL}

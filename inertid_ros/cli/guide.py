@@ -27,7 +27,7 @@ from inertid_ros.cli.command import FAILED, OK, say
 from inertid_ros.cli.demo.view import STYLES
 from inertid_ros.cli.demo.view import Snapshot as View
 from inertid_ros.cli.keyboard import Keyboard
-from inertid_ros.cli.observer import Observer
+from inertid_ros.cli.observer import Call, Observer
 from inertid_ros.core.errors import InertidError
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.files.access import expand
@@ -106,16 +106,30 @@ def lead(
     pass_time: Callable[[], None],
 ) -> Instruction:
     """Go through a procedure, look after look, and return its last instruction."""
-    instruction = next(procedure)
-    while instruction.success is None:
-        if instruction.call:
-            observer.call(instruction.call)
+    guided = Guided(procedure, observer)
+    while guided.instruction.success is None:
         pass_time()
-        show(instruction, observer.latest)
-        key = read_key(list(instruction.keys), instruction.asks)
-        instruction = procedure.send(Moment(observer.listen(), key, observer.take_answer()))
-    show(instruction, observer.latest)
-    return instruction
+        show(guided.instruction, observer.latest)
+        guided.go_on(read_key(list(guided.instruction.keys), guided.instruction.asks))
+    show(guided.instruction, observer.latest)
+    return guided.instruction
+
+
+class Guided:
+    """A procedure under way with an estimator, whose services it asks for; `instruction` is what to do now."""
+
+    def __init__(self, procedure: Procedure, observer: Observer) -> None:
+        """Begin."""
+        self._procedure, self._observer = procedure, observer
+        self._call: Call | None = None
+        self.instruction = next(procedure)
+
+    def go_on(self, key: str = "") -> None:
+        """Look, and tell the procedure what key was pressed."""
+        answer = None if self._call is None else self._call.take_answer()
+        self.instruction = self._procedure.send(Moment(self._observer.listen(), key, answer))
+        if self.instruction.call:
+            self._call = self._observer.call(self.instruction.call)
 
 
 def find_news(instruction: Instruction, states: tuple[str, ...]) -> tuple[object, ...]:

@@ -39,7 +39,7 @@ def run_demo(options: argparse.Namespace) -> int:
     check_ros()
     from inertid_ros.cli.demo import links, load
 
-    return links.main() if options.robot == "ddarm" else load.main()
+    return links.main(options.view) if options.robot == "ddarm" else load.main(options.view)
 
 
 def publish(options: argparse.Namespace) -> int:

@@ -34,6 +34,7 @@ from inertid_ros.cli.command import (
     run_command,
     urdf,
 )
+from inertid_ros.view.server import PORT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,6 +84,7 @@ COMMANDS = (
                 default="puma560",
                 help="puma560 identifies a load (the default), ddarm its links",
             ),
+            option("--view", action="store_true", help="serve a page that shows it as well, as `inertid view` does"),
         ),
     ),
     Command(
@@ -98,6 +100,24 @@ COMMANDS = (
             YES,
             option("--json", action="store_true", help="one JSON object per line instead of a screen"),
             ESTIMATOR,
+        ),
+        takes_ros_arguments=True,
+    ),
+    Command(
+        "view",
+        "view.run",
+        "see robot, load and estimate in a browser",
+        "Serve a page, for this machine alone, that shows robot, load with its uncertainty, wrenches, plots, states "
+        "and findings of a running estimator, with buttons for its services and the guide; or of a bag, which is "
+        "replayed first, with a time slider. Needs viser (the extra `view`). ROS arguments follow, if there is no bag.",
+        (
+            Option(BAG.names, {**BAG.keywords, "nargs": "?", "help": f"{BAG.keywords['help']} (default: live)"}),
+            option("--port", type=int, default=PORT, metavar="N", help=f"of the page (default {PORT})"),
+            ESTIMATOR,
+            params(),
+            urdf(),
+            *SPAN,
+            REMAP,
         ),
         takes_ros_arguments=True,
     ),

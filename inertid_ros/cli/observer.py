@@ -1,4 +1,4 @@
-"""What `inertid guide` and `inertid move` hear: estimator, robot and joints, as any other node would."""
+"""What `inertid guide`, `move` and `view` hear: estimator, robot and joints, as any other node would."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 
 from inertid_ros.cli.demo.engine import Listener
 from inertid_ros.cli.demo.view import Snapshot as View
@@ -26,11 +26,29 @@ from inertid_ros.core.robot.robot import FramePath, Robot
 from inertid_ros.files.urdf import UrdfFile
 from inertid_ros.guide.dialogue import Snapshot, Status
 from inertid_ros.ros.diagnostics import LEVELS
-from inertid_ros.ros.inputs import DESCRIPTION
+from inertid_ros.ros.inputs import DESCRIPTION, SAMPLES, joint_decoder
 from inertid_ros.text.numbers import parameter_label
 
 PARAMETERS = ("gravity", "urdf", "save_directory")
 """Of the estimator that are asked for."""
+
+
+class Call:
+    """A service of the estimator that was asked for."""
+
+    def __init__(self, node: Node, service: str, data: bool | None) -> None:
+        """Ask for it, with data where it takes any."""
+        kind = Trigger if data is None else SetBool
+        self._node, self._client = node, node.create_client(kind, service)
+        self._future = self._client.call_async(kind.Request() if data is None else kind.Request(data=data))
+
+    def take_answer(self) -> tuple[bool, str] | None:
+        """Whether it did what was asked, and what it said, once; None while there is no answer."""
+        if self._client is None or not self._future.done():
+            return None
+        self._node.destroy_client(self._client)
+        self._client = None
+        return bool(self._future.result().success), str(self._future.result().message)
 
 
 class Observer(Listener):
@@ -48,6 +66,7 @@ class Observer(Listener):
         self.parameters: dict[str, Any] = {}
         self.contacts: list[str] = []
         self.robot: Robot | None = None
+        self._robot_joints: tuple[str, ...] = ()
         self.description = ""
         self._statuses: dict[str, Status] = {}
         self._looks = 0
@@ -56,10 +75,10 @@ class Observer(Listener):
         self._path: FramePath | None = None
         self._frame = ""
         self._asked: Any = None
-        self._called: Any = None
         node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         node.create_subscription(DiagnosticArray, f"{estimator}/events", self._on_event, 10)
-        node.create_subscription(JointState, "joint_states", self._on_joints, qos_profile_sensor_data)
+        self._decoder = joint_decoder()
+        node.create_subscription(JointState, "joint_states", self._on_joints, SAMPLES, raw=True)
         node.create_subscription(String, "robot_description", self._on_description, DESCRIPTION)
         predicted = f"{estimator}/load/wrench_predicted"
         self._predicted: Any = node.create_subscription(
@@ -90,23 +109,23 @@ class Observer(Listener):
         )
 
     @property
+    def looks(self) -> int:
+        """How many diagnostics have come."""
+        return self._looks
+
+    @property
+    def links(self) -> Status | None:
+        """What the diagnostics say of the links; None where they are not identified."""
+        return self._statuses.get("links")
+
+    @property
     def latest(self) -> View:
         """The estimate that was heard last."""
         return self._latest
 
-    def call(self, service: str) -> None:
-        """Ask the estimator for a service; `take_answer` has what comes of it."""
-        client = self.node.create_client(Trigger, f"{self._estimator}/{service}")
-        self._called = client, client.call_async(Trigger.Request())
-
-    def take_answer(self) -> tuple[bool, str] | None:
-        """Whether the service that was called did what was asked, and what it said; None while there is no answer."""
-        if self._called is None or not self._called[1].done():
-            return None
-        client, future = self._called
-        self._called = None
-        self.node.destroy_client(client)
-        return bool(future.result().success), str(future.result().message)
+    def call(self, service: str, data: bool | None = None) -> Call:
+        """Ask the estimator for a service."""
+        return Call(self.node, f"{self._estimator}/{service}", data)
 
     def _ask_parameters(self) -> None:
         if self.parameters or not self._get.service_is_ready():
@@ -133,12 +152,15 @@ class Observer(Listener):
     def _on_event(self, message: Any) -> None:
         self.contacts += [one.message for one in message.status if one.name == EventKind.CONTACT_BEGAN]
 
-    def _on_joints(self, message: Any) -> None:
-        names: Sequence[str] = message.name
-        if self.robot is not None:
-            names = rename_joints(names, self.robot.joint_names)
-        self._joints.update(zip(names, message.position, strict=False))
-        self._stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+    def _on_joints(self, data: bytes) -> None:
+        block = self._decoder.decode(data)
+        if block is None or not len(block.stamps):
+            return
+        names: Sequence[str] = block.names
+        if self._robot_joints:
+            names = rename_joints(names, self._robot_joints)
+        self._joints.update(zip(names, block.positions[-1].tolist(), strict=False))
+        self._stamp = int(block.stamps[-1])
 
     def _on_description(self, message: Any) -> None:
         if not self.parameters.get("urdf"):
@@ -147,6 +169,7 @@ class Observer(Listener):
     def _describe(self, text: str) -> None:
         try:
             self.robot, self.description, self._path = Robot.from_urdf(text), text, None
+            self._robot_joints = self.robot.joint_names
         except InertidError:
             pass  # the estimator says so, too, and what to do
 

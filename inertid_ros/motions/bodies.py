@@ -122,7 +122,7 @@ class Geometry:
             parts.setdefault(frame.parentJoint, []).append(link)
             for element in link.findall("collision"):
                 try:
-                    shape = _read_shape(element, name, finder)
+                    shape = read_shape(element, name, finder)
                 except FileAccessError as error:
                     missing.append(str(error))
                     continue
@@ -150,10 +150,10 @@ def _find_bare(parts: Mapping[int, Sequence[ElementTree.Element]]) -> Iterator[s
                 break
 
 
-def _read_shape(element: ElementTree.Element, link: str, finder: MeshFinder) -> Any:
-    """The shape of a <collision>; FileAccessError if its mesh cannot be read."""
+def read_shape(element: ElementTree.Element, link: str, finder: MeshFinder) -> Any:
+    """The shape of a <collision> or <visual>; FileAccessError if its mesh cannot be read."""
     shape = element.find("geometry/*")
-    where = f"the collision geometry of link '{link}'"
+    where = f"the {element.tag} geometry of link '{link}'"
     if shape is None:
         raise RobotDescriptionError(f"{where} is empty: give it a box, cylinder, sphere or mesh")
     try:

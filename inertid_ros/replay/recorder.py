@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,9 @@ _JUMP = 1.0
 """What passes [s] where stamps go back or jump."""
 
 
+Kept = TypeVar("Kept")
+
+
 class TimeAxis:
     """Seconds since the first sample, whose stamp is kept [ns]; where stamps go back or jump, one second passes."""
 
@@ -52,38 +55,38 @@ class TimeAxis:
         return np.asarray(times)
 
 
-class MomentKeeper:
-    """Keeps rows of numbers at a spacing of time [ns] that doubles when there are too many."""
+class MomentKeeper(Generic[Kept]):
+    """Keeps what there was at a spacing of time [ns] that doubles when there is too much."""
 
     def __init__(self, spacing: int, most: int, duration: float = 0.0) -> None:
-        """Start with none, this spacing or that of so long a recording [ns], and room for so many."""
+        """Start with nothing, this spacing or that of so long a recording [ns], and room for so many moments."""
         while spacing * most < duration:
             spacing *= 2
         self.spacing = spacing
         self._most = most
         self._next = 0.0
         self._times: list[float] = []
-        self._rows: list[FloatArray] = []
+        self._kept: list[Kept] = []
 
     def is_due(self, time: float) -> bool:
-        """Whether a row is wanted at a time, to the microsecond: times are sums of steps."""
+        """Whether something is wanted at a time, to the microsecond: times are sums of steps."""
         return round(time - self._next, 6) >= 0.0
 
-    def keep(self, time: float, row: FloatArray) -> None:
-        """Keep a row; one at a time that is there already replaces it."""
+    def keep(self, time: float, what: Kept) -> None:
+        """Keep what there is; something at a time that is there already is replaced."""
         if self._times and self._times[-1] == time:
-            self._rows[-1] = row
+            self._kept[-1] = what
             return
         if len(self._times) == self._most:
-            self._times, self._rows = self._times[::2], self._rows[::2]
+            self._times, self._kept = self._times[::2], self._kept[::2]
             self.spacing *= 2
         self._times.append(time)
-        self._rows.append(row)
+        self._kept.append(what)
         self._next = time + self.spacing * 1e-9
 
-    def list_all(self) -> tuple[FloatArray, FloatArray]:
-        """Times (K,) and rows (K, W) that were kept, at least one."""
-        return np.array(self._times), np.array(self._rows)
+    def list_all(self) -> tuple[FloatArray, list[Kept]]:
+        """Times (K,) and what was kept."""
+        return np.array(self._times), self._kept
 
 
 class EnvelopeBuilder:
@@ -203,8 +206,6 @@ class SpectrumBuilder:
         return Spectrum(frequencies, self._density / self._segments, self._segments)
 
 
-MOMENTS = 128
-"""Estimates that are kept, enough for a curve."""
 SPACINGS = {Target.LOAD: 100_000_000, Target.LINKS: 1_000_000_000}
 """Their first distance [ns]: a load may change within a second, an arm does not, and has many more parameters."""
 MOST_EVENTS = 2000
@@ -214,7 +215,7 @@ MOST_EVENTS = 2000
 class Recorder:
     """Takes what comes out of a chain with K channels; of events, those beyond MOST_EVENTS are counted."""
 
-    def __init__(self, channels: int, moments: MomentKeeper, compares: bool = False) -> None:
+    def __init__(self, channels: int, moments: MomentKeeper[FloatArray], compares: bool = False) -> None:
         """Start with nothing; `compares` if the URDF's own predictions come along."""
         self.axis = TimeAxis()
         self.moments = moments
@@ -227,8 +228,12 @@ class Recorder:
         self._histogram = HistogramBuilder(channels)
         self._envelope = EnvelopeBuilder((4 if compares else 3) * channels)
 
-    def take(self, output: Output, by_urdf: Output | None = None) -> None:
-        """Take what came out, at least one sample, and for the same samples what the URDF predicts."""
+    def take(self, output: Output, by_urdf: Output | None = None) -> FloatArray:
+        """Take what came out, at least one sample, and for the same samples what the URDF predicts.
+
+        Returns:
+            (N,) when the samples were [s].
+        """
         times = self.axis.place(output.stamps)
         usable = None if output.usable.all() else output.usable
         residual = output.residual
@@ -244,6 +249,7 @@ class Recorder:
         self._spectrum.take(times, residual)
         for event in output.events:
             self._add_event(event, output.stamps, times)
+        return times
 
     def _add_event(self, event: Event, stamps: IntArray, times: FloatArray) -> None:
         if len(self._events) >= MOST_EVENTS:
@@ -280,5 +286,5 @@ class Recorder:
 
     def _finish_convergence(self, parameters: int) -> Convergence:
         times, rows = self.moments.list_all()
-        values, deviations, states, modes = np.split(rows, np.arange(1, 4) * parameters, axis=1)
+        values, deviations, states, modes = np.split(np.array(rows), np.arange(1, 4) * parameters, axis=1)
         return Convergence(times, values, deviations, states.astype(np.int8), modes[:, 0].astype(np.int8))

@@ -23,7 +23,7 @@ from inertid_ros.core.verdict import Verdict, describe_issue
 from inertid_ros.files.provenance import InputFile, Provenance, hash_file, hash_urdf
 from inertid_ros.messages.cdr_layout import LayoutError, learn_wrench_stamped
 from inertid_ros.replay.inputs import Inputs, Plan, Progress, Taker, find_disorder
-from inertid_ros.replay.target_replay import TargetReplay
+from inertid_ros.replay.target_replay import TargetReplay, Watcher
 from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces, unite_health
 
 
@@ -31,6 +31,9 @@ class Replay:
     """Carries bags, one after the other, through the chains of all that is identified.
 
     Attributes:
+        description: text of the URDF.
+        robot: what it describes.
+        frame: of the wrist sensor, where there is one.
         trouble: what went wrong on the way, a line each.
     """
 
@@ -44,14 +47,16 @@ class Replay:
         """
         self._plan = plan
         first.check(plan.inputs)
-        self._description = plan.description or first.find_description(plan.topics.robot_description)
-        robot = Robot.from_urdf(self._description)
+        self.description = plan.description or first.find_description(plan.topics.robot_description)
+        self.robot = robot = Robot.from_urdf(self.description)
         frame = plan.settings.load.sensor_frame
         if "wrench" in plan.inputs and not frame:
             frame = _find_frame(first, plan.topics.wrench)
+        self.frame = frame
         duration = min(first.end - first.start, plan.end * 1e9) - plan.start * 1e9
         self._parts = [TargetReplay(plan, robot, target, frame, duration) for target in plan.targets]
         self.trouble: list[str] = []
+        self._joint_takers: list[Taker] = [self._note_joints, *(part.push_joints for part in self._parts)]
         takers = {role: self._find_takers(role) for role in plan.inputs}
         self._inputs = Inputs(plan.inputs, takers)
         self._files: list[InputFile] = []
@@ -60,7 +65,7 @@ class Replay:
 
     def _find_takers(self, role: str) -> list[Taker]:
         if role == "joint_states":
-            return [self._note_joints, *(part.push_joints for part in self._parts)]
+            return self._joint_takers
         target = Target.LOAD if role == "wrench" else Target.LINKS
         return [part.push_wrenches for part in self._parts if part.target is target]
 
@@ -71,6 +76,11 @@ class Replay:
         """Write predictions there from now on."""
         for part in self._parts:
             part.write_to(sink)
+
+    def show_to(self, watcher: Watcher) -> None:
+        """Show what is identified first, a load if there is one, from now on."""
+        self._joint_takers.insert(0, watcher.take_joints)
+        self._parts[0].show_to(watcher)
 
     def run(self, bag: Bag, progress: Progress) -> None:
         """Carry one open bag through the chains.
@@ -141,7 +151,7 @@ class Replay:
     def _make_origin(self, first_stamp: int, last_stamp: int) -> Provenance:
         return Provenance(
             inputs=tuple(self._files),
-            urdf_sha256=hash_urdf(self._description),
+            urdf_sha256=hash_urdf(self.description),
             settings_sha256=self._plan.settings_sha256,
             first_stamp=first_stamp,
             last_stamp=last_stamp,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from inertid_ros.files.objects import read_watch
 from inertid_ros.files.parameters import read_static_file
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.replay.inputs import Plan, TopicStatistics
-from inertid_ros.replay.recorder import MOMENTS, SPACINGS, MomentKeeper, Recorder
+from inertid_ros.replay.recorder import SPACINGS, MomentKeeper, Recorder
 from inertid_ros.replay.trace import LinkTrace, LoadTrace
 
 _TOPICS = {
@@ -32,6 +32,19 @@ _TOPICS = {
     "base": ("/inertid/base/wrench_predicted", "/inertid/base/wrench_residual"),
 }
 """The same as those of the node."""
+
+
+class Watcher(Protocol):
+    """Sees what a replay sees. Times are seconds since the first sample used."""
+
+    def take_joints(self, block: JointBlock) -> None:
+        """Take joint states, which come before what they are used for."""
+
+    def take_output(self, times: FloatArray, output: Output) -> None:
+        """Take samples that were used, at least one, with their times (N,)."""
+
+    def take_estimate(self, time: float, estimate: LoadEstimate | LinksEstimate) -> None:
+        """Take what is known after the samples up to a time."""
 
 
 class TargetReplay:
@@ -83,8 +96,9 @@ class TargetReplay:
         self._robot_joints = robot.joint_names
         self._reached: dict[str, FloatArray] = {}
         self._recorder: Recorder | None = None
-        self._moments = MomentKeeper(SPACINGS[target], MOMENTS, duration)
+        self._moments = MomentKeeper[FloatArray](SPACINGS[target], plan.moments, duration)
         self._sink: Sink | None = None
+        self._watcher: Watcher | None = None
         self._streams: list[tuple[Stream, slice, int]] = []
         self._deviation: FloatArray | None = None
 
@@ -120,6 +134,10 @@ class TargetReplay:
     def write_to(self, sink: Sink) -> None:
         """Write predictions there from now on."""
         self._sink = sink
+
+    def show_to(self, watcher: Watcher) -> None:
+        """Show what comes out from now on."""
+        self._watcher = watcher
 
     def push_joints(self, block: JointBlock) -> None:
         """Take joint states; where efforts are used, in pieces that end where the recorder wants an estimate."""
@@ -164,11 +182,15 @@ class TargetReplay:
         if self._recorder is None:
             self._recorder = Recorder(len(self.chain.channels), self._moments, by_urdf is not None)
             self._open_streams()
-        self._recorder.take(output, by_urdf)
+        times = self._recorder.take(output, by_urdf)
+        if self._watcher is not None:
+            self._watcher.take_output(times, output)
         if self._moments.is_due(self._recorder.axis.now):
             estimate = self.chain.estimate()
             assert estimate is not None
             self._recorder.keep(estimate)
+            if self._watcher is not None:
+                self._watcher.take_estimate(self._recorder.axis.now, estimate)
         self._write(output)
 
     def _open_streams(self) -> None:

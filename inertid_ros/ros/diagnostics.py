@@ -10,9 +10,9 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from inertid_ros.core.diagnosis import Finding, Level
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate, WristSensor
 from inertid_ros.core.estimation.states import ParameterState
-from inertid_ros.core.rigid_body.description import RigidBodyEstimate
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate, inertia_is_known
 from inertid_ros.core.verdict import judge
-from inertid_ros.ros.messages import inertia_is_known, known_body, stamp_message
+from inertid_ros.ros.messages import stamp_message
 from inertid_ros.ros.monitor import Issue, Situation, TaskStatus
 from inertid_ros.ros.objects import object_status
 from inertid_ros.text.numbers import (
@@ -108,7 +108,7 @@ def _load_values(estimate: LoadEstimate) -> dict[str, str]:
                 ("repeatability", estimate.repeatable_deviations),
             )
         }
-    return sensor | values | _body_values(known_body(estimate)) | _sensor_values(estimate.sensor)
+    return sensor | values | _body_values(estimate.known_body) | _sensor_values(estimate.sensor)
 
 
 def _links_values(estimate: LinksEstimate) -> dict[str, str]:

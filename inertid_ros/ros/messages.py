@@ -15,7 +15,7 @@ from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import BoolArray, Event, EventKind, FloatArray
-from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate, inertia_is_known
 from inertid_ros.core.rigid_body.inertial import UPPER_TRIANGLE
 
 COMBINED = "only in combinations"
@@ -33,11 +33,6 @@ TRAJECTORY_TYPES = {
 _DISTURBING = (EventKind.CONTACT_BEGAN, EventKind.BIAS_CHANGED, EventKind.GRIP_NOT_AS_EXPECTED)
 """Events that keep the load from being known, or may have been a mistake."""
 _SECOND = 1_000_000_000
-_KNOWN_INERTIA = 0.1
-"""Largest standard deviation of an entry of a known inertia, as a part of the largest principal moment: the measure by
-which single parameters count as known (core.estimation.states)."""
-_SMALLEST_RADIUS = 0.02
-"""Of a small body it is compared with the inertia of the mass at this distance [m], as there."""
 
 
 def stamp_message(stamp: int) -> Time:
@@ -47,28 +42,6 @@ def stamp_message(stamp: int) -> Time:
 
 
 # The load
-
-
-def com_is_known(estimate: LoadEstimate) -> bool:
-    """Tell whether mass and mass moments are numbers to trust."""
-    return all(state is ParameterState.KNOWN for state in estimate.states[:4])
-
-
-def known_body(estimate: LoadEstimate) -> RigidBodyEstimate | None:
-    """Return the nearest feasible body with its uncertainty, or None until its mass and centre of mass are known."""
-    return describe_body(estimate.feasible, estimate.covariance) if com_is_known(estimate) else None
-
-
-def inertia_is_known(body: RigidBodyEstimate) -> bool:
-    """Tell whether the inertia about the centre of mass is known as a whole.
-
-    The parameters' own states are about the origin of the frame, far from which the mass alone makes most of the
-    inertia: they say little about it.
-    """
-    if body.inertia_std is None or body.principal_moments is None:
-        return False
-    scale = max(body.principal_moments.max(), body.mass * _SMALLEST_RADIUS**2)
-    return bool(body.inertia_std.max() <= _KNOWN_INERTIA * scale)
 
 
 def inertia_message(estimate: LoadEstimate, body: RigidBodyEstimate) -> InertiaStamped:

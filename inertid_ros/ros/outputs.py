@@ -20,7 +20,7 @@ from inertid_ros.core.chain import Target
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.records import Event, FloatArray, Output
-from inertid_ros.core.rigid_body.description import RigidBodyEstimate
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate, inertia_is_known
 from inertid_ros.objects.held import Held
 from inertid_ros.ros.answers import Publishers, SampleOutputs
 from inertid_ros.ros.markers import MarkerPainter
@@ -29,9 +29,7 @@ from inertid_ros.ros.messages import (
     base_parameters_message,
     covariance_message,
     event_message,
-    inertia_is_known,
     inertia_message,
-    known_body,
     links_message,
     parameters_message,
     stamp_message,
@@ -116,7 +114,8 @@ class _Context:
     @cached_property
     def body(self) -> RigidBodyEstimate | None:
         """The load, None until its mass and centre of mass are known."""
-        return known_body(self.estimate)
+        body: RigidBodyEstimate | None = self.estimate.known_body
+        return body
 
 
 _Compose = Callable[[_Context], Any]

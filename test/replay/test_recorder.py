@@ -152,7 +152,7 @@ def test_remappings() -> None:
 @pytest.mark.parametrize("duration", [0.0, 100e9])
 def test_moments_are_evenly_spread_however_long_it_lasts(duration: float) -> None:
     """Where the duration is known, none is asked for in vain."""
-    moments = MomentKeeper(100_000_000, 16, duration)
+    moments = MomentKeeper[FloatArray](100_000_000, 16, duration)
     asked = 0
     for time in np.cumsum(np.full(1000, 0.1)).tolist():
         if moments.is_due(time):
@@ -160,6 +160,6 @@ def test_moments_are_evenly_spread_however_long_it_lasts(duration: float) -> Non
             moments.keep(time, np.array([time]))
     times, rows = moments.list_all()
     assert 8 <= len(times) <= 16
-    np.testing.assert_array_equal(rows[:, 0], times)
+    np.testing.assert_array_equal(np.array(rows)[:, 0], times)
     np.testing.assert_allclose(np.diff(times), moments.spacing * 1e-9)
     assert (asked == len(times)) == (duration > 0.0)

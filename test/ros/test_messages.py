@@ -16,12 +16,12 @@ from inertid_ros.core.estimation.estimate import LoadEstimate, Mode, Sign, Wrist
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.rigid_body.description import describe_body
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, compose, is_feasible
+from inertid_ros.core.rigid_body.picture import LONGEST_ARROW
 from inertid_ros.ros.diagnostics import task_status
-from inertid_ros.ros.markers import LONGEST_ARROW, MarkerPainter
+from inertid_ros.ros.markers import MarkerPainter
 from inertid_ros.ros.messages import (
     covariance_message,
     inertia_message,
-    known_body,
     parameters_message,
     stamp_message,
 )
@@ -67,7 +67,7 @@ def status_of(estimate: LoadEstimate | None, age: float = 0.1) -> Any:
 
 def test_a_known_body_is_given_about_its_centre_of_mass() -> None:
     estimate = make_estimate()
-    body = known_body(estimate)
+    body = estimate.known_body
     assert body is not None
     message = inertia_message(estimate, body)
     assert message.header.frame_id == "ft_sensor"
@@ -95,7 +95,7 @@ def test_the_inertia_is_that_of_a_body_or_all_zero(seed: int) -> None:
         1.8, np.array([0.3, -0.2, 0.1]), np.array([[0.02, 0.004, 0.0], [0.004, 0.015, 0.003], [0.0, 0.003, 0.01]])
     )
     estimate = make_estimate(covariance=np.diag(deviations**2), states=states, feasible=body)
-    known = known_body(estimate)
+    known = estimate.known_body
     assert known is not None
     message = inertia_message(estimate, known)
     entries = inertia_of(message)
@@ -111,7 +111,7 @@ def test_the_inertia_is_judged_about_the_centre_of_mass() -> None:
     """Far from the origin the mass makes the inertia there: it is known, and the body's own is not."""
     body = compose(1.8, np.array([0.5, 0.0, 0.0]), np.diag([1e-3, 1e-3, 1e-3]))
     estimate = make_estimate(values=body, feasible=body, covariance=np.diag([1e-4] + [1e-5] * 3 + [5e-4] * 6) ** 2)
-    known = known_body(estimate)
+    known = estimate.known_body
     assert known is not None
     assert inertia_of(inertia_message(estimate, known)) == [0.0] * 6
 
@@ -120,13 +120,13 @@ def test_the_inertia_is_judged_about_the_centre_of_mass() -> None:
 def test_no_body_is_given_before_mass_and_centre_are_known(index: int) -> None:
     states = [KNOWN] * 10
     states[index] = UNCERTAIN
-    assert known_body(make_estimate(states=tuple(states))) is None
+    assert make_estimate(states=tuple(states)).known_body is None
 
 
 def test_nothing_carried_is_a_body_of_zeros() -> None:
     feasible = compose(1e-4, np.zeros(3), np.eye(3) * 1e-8)
     estimate = make_estimate(values=np.zeros(10), feasible=feasible)
-    body = known_body(estimate)
+    body = estimate.known_body
     assert body is not None
     inertia = inertia_message(estimate, body).inertia
     assert (inertia.m, inertia.com.x, inertia.ixx, inertia.izz) == (0.0, 0.0, 0.0, 0.0)

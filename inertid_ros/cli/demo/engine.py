@@ -26,6 +26,7 @@ from std_msgs.msg import Float64MultiArray
 from inertid_ros.cli.demo.view import DemoView, Snapshot
 from inertid_ros.core.errors import InertidError
 from inertid_ros.ros.runtime import make_executor, ros_session
+from inertid_ros.view.server import PORT, locate
 
 START_LIMIT = 30.0
 """Seconds the two processes may take to start on a busy machine; on an idle one they take a few."""
@@ -88,17 +89,19 @@ class Listener:
 
 
 class Processes:
-    """Starts estimator and driver, and stops them whatever happens."""
+    """Starts estimator and driver, and a page that shows them if one is wanted, and stops them whatever happens."""
 
-    def __init__(self, estimator: Sequence[str], driver: Sequence[str]) -> None:
+    def __init__(self, estimator: Sequence[str], driver: Sequence[str], has_page: bool = False) -> None:
         """Prepare with the ROS arguments of both; nothing is started yet."""
-        self._estimator, self._driver = estimator, driver
+        self._estimator, self._driver, self._has_page = estimator, driver, has_page
         self._directory = tempfile.TemporaryDirectory(prefix="inertid_demo_")
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> Processes:
-        """Start the estimator."""
+        """Start the estimator, and the page."""
         self._start("node", self._estimator)
+        if self._has_page:
+            self._start("view", ())
         return self
 
     def start_driver(self) -> None:
@@ -107,14 +110,14 @@ class Processes:
             self._start("driver", self._driver)
 
     def __exit__(self, *_: object) -> None:
-        """Stop both as a user would, and kill them if they do not react."""
+        """Stop them as a user would, and kill those that do not react."""
         for process in self._running.values():
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
         for process in self._running.values():
             try:
                 process.wait(_PATIENCE)
-            except subprocess.TimeoutExpired:  # noqa: PERF203 - two processes
+            except subprocess.TimeoutExpired:  # noqa: PERF203 - three processes
                 process.kill()
                 process.wait()
         self._directory.cleanup()
@@ -146,18 +149,22 @@ def run_demo(
     driver: Sequence[str],
     describe: Callable[[Snapshot], str],
     play: Callable[[Processes, DemoView], Callable[[Console], int]],
+    has_page: bool = False,
 ) -> int:
     """Run a demonstration with the ROS arguments of both processes, and return its exit code.
 
     `describe` writes a snapshot in one line, where the output is not a terminal. `play` goes through the phases and
-    returns what prints the judgement and returns the exit code. DemoError if it cannot continue.
+    returns what prints the judgement and returns the exit code. `has_page` serves `inertid view` meanwhile.
+    DemoError if it cannot continue.
     """
     console = Console()
     _isolate_ros()
     conclude: Callable[[Console], int] | None = None
     view = DemoView(console, describe)
-    with ros_session([]), Processes(estimator, driver) as processes, view:
+    with ros_session([]), Processes(estimator, driver, has_page) as processes, view:
         view.note("starting simulated driver and estimator ...")
+        if has_page:
+            view.note(f"open {locate(PORT)} in a browser")
         conclude = play(processes, view)
     if conclude is None:  # ros_session leaves the block quietly on SIGINT and SIGTERM
         raise KeyboardInterrupt

@@ -138,12 +138,13 @@ class LinksListener(Listener):
         return self._joint_states.take()
 
 
-def main() -> int:
+def main(has_page: bool = False) -> int:
     """Run the demonstration; returns 0 if the truth is inside the stated uncertainty and torques are predicted better.
 
     Better means that the residual of the torques is less than half of the CAD model's.
     """
-    return run_demo(["--params-file", str(PARAMETER_FILE)], list_arguments(DRIVER_PARAMETERS), describe, _play)
+    estimator, driver = ["--params-file", str(PARAMETER_FILE)], list_arguments(DRIVER_PARAMETERS)
+    return run_demo(estimator, driver, describe, _play, has_page)
 
 
 def describe(snapshot: Snapshot) -> str:

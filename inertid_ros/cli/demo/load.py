@@ -59,9 +59,9 @@ class LoadListener(Listener):
         self._attach.call_async(SetBool.Request(data=attached))
 
 
-def main() -> int:
+def main(has_page: bool = False) -> int:
     """Run the demonstration; returns 0 if the truth is inside the stated uncertainty and the release was detected."""
-    return run_demo(list_arguments(ESTIMATOR_PARAMETERS), list_arguments(DRIVER_PARAMETERS), describe, _play)
+    return run_demo(list_arguments(ESTIMATOR_PARAMETERS), list_arguments(DRIVER_PARAMETERS), describe, _play, has_page)
 
 
 def describe(snapshot: Snapshot) -> str:

@@ -20,6 +20,7 @@ from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.information import SquareRootInformation, invert_root, make_definite
 from inertid_ros.core.estimation.states import ParameterState, demote, judge_link_parameters, judge_load_parameters
 from inertid_ros.core.records import FloatArray, IntArray, Name
+from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
 from inertid_ros.core.rigid_body.feasibility import nearest_feasible
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool, subtract
 
@@ -164,6 +165,12 @@ class LoadEstimate(Estimate):
     feasible: FloatArray
     tool: Tool | None
     sensor: WristSensor | None
+
+    @property
+    def known_body(self) -> RigidBodyEstimate | None:
+        """The nearest feasible body with its uncertainty, or None until its mass and centre of mass are known."""
+        is_known = all(state is ParameterState.KNOWN for state in self.states[:4])
+        return describe_body(self.feasible, self.covariance) if is_known else None
 
     @property
     def is_finite(self) -> bool:

@@ -19,6 +19,11 @@ SIGNIFICANT_MASS = 3.0
 not normally distributed."""
 DISTINCT = 5.991
 """Chi-square with two degrees of freedom at 95 %: above it two principal moments differ."""
+_KNOWN_INERTIA = 0.1
+"""Largest standard deviation of an entry of a known inertia, as a part of the largest principal moment: the measure by
+which single parameters count as known (core.estimation.states)."""
+_SMALLEST_RADIUS = 0.02
+"""Of a small body it is compared with the inertia of the mass at this distance [m], as there."""
 _ROUNDING = 1e-9
 """Part of the largest principal moment by which rounding may change the others."""
 _OTHERS = np.array([[-1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0]])
@@ -78,6 +83,18 @@ def describe_body(phi: FloatArray, covariance: FloatArray) -> RigidBodyEstimate:
         principal_axes=axes,
         axes_unique=_find_unique_axes(moments, rotated, covariance),
     )
+
+
+def inertia_is_known(body: RigidBodyEstimate) -> bool:
+    """Tell whether the inertia about the centre of mass is known as a whole.
+
+    The parameters' own states are about the origin of the frame, far from which the mass alone makes most of the
+    inertia: they say little about it.
+    """
+    if body.inertia_std is None or body.principal_moments is None:
+        return False
+    scale = max(body.principal_moments.max(), body.mass * _SMALLEST_RADIUS**2)
+    return bool(body.inertia_std.max() <= _KNOWN_INERTIA * scale)
 
 
 def differentiate_com(mass: float, com: FloatArray) -> FloatArray:
