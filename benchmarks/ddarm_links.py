@@ -69,13 +69,7 @@ def estimated_links() -> FloatArray:
 
 def run_ddarm(with_drives: bool, seed: int) -> DDArmRun:
     """Learn from the three moves in one causal pass, then predict the fourth with what was learned."""
-    chain = _make_chain(with_drives)
-    for index, move in enumerate(paper_ddarm_link_moves()):
-        motion = with_rest(move, 0.5, 0.2)
-        chain.push(_simulate(motion, seed, index).joints(0.0, motion.duration))
-        chain.process()
-    estimate = chain.estimate()
-    assert isinstance(estimate, LinksEstimate)
+    chain, estimate = learn(with_drives, seed)
     model = estimate.model
     truth = model.base.combination[:, model.unknowns.inertial] @ estimated_links().ravel()
     sets = estimate.values, model.prior, truth
@@ -90,6 +84,18 @@ def run_ddarm(with_drives: bool, seed: int) -> DDArmRun:
         errors=estimate.values - truth,
         deviations=np.sqrt(np.diag(estimate.covariance)),
     )
+
+
+def learn(with_drives: bool, seed: int) -> tuple[Chain, LinksEstimate]:
+    """A chain that has seen the three moves, and what it has found."""
+    chain = _make_chain(with_drives)
+    for index, move in enumerate(paper_ddarm_link_moves()):
+        motion = with_rest(move, 0.5, 0.2)
+        chain.push(_simulate(motion, seed, index).joints(0.0, motion.duration))
+        chain.process()
+    estimate = chain.estimate()
+    assert isinstance(estimate, LinksEstimate)
+    return chain, estimate
 
 
 def base_names(with_drives: bool) -> tuple[str, ...]:
