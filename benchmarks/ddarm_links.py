@@ -91,7 +91,7 @@ def learn(with_drives: bool, seed: int) -> tuple[Chain, LinksEstimate]:
     chain = _make_chain(with_drives)
     for index, move in enumerate(paper_ddarm_link_moves()):
         motion = with_rest(move, 0.5, 0.2)
-        chain.push(_simulate(motion, seed, index).joints(0.0, motion.duration))
+        chain.push(simulate(motion, seed, index).joints(0.0, motion.duration))
         chain.process()
     estimate = chain.estimate()
     assert isinstance(estimate, LinksEstimate)
@@ -117,7 +117,7 @@ def _make_chain(with_drives: bool) -> Chain:
     return Chain(paper_arm(), Settings(links=links), Target.LINKS)
 
 
-def _simulate(motion: Motion, seed: int, index: int, noise: float = 2.0) -> Simulator:
+def simulate(motion: Motion, seed: int, index: int, noise: float = 2.0) -> Simulator:
     """One of a run's recordings, ten seconds after the one before."""
     sensors = replace(paper_ddarm_link_sensors(seed), effort_noise=noise)
     start = DEFAULT_START + 10 * index * _SECOND
@@ -130,7 +130,7 @@ def _predict_fourth(chain: Chain, seed: int, index: int, values: FloatArray) -> 
     """Predict from noisy tachometers; what is compared with has no noise."""
     motion = with_rest(FOURTH_MOVE, 0.5, 0.2)
     chain.freeze(values)
-    chain.push(_simulate(motion, seed, index, noise=0.0).joints(0.0, motion.duration))
+    chain.push(simulate(motion, seed, index, noise=0.0).joints(0.0, motion.duration))
     output = chain.process()
     assert output is not None
     return output
