@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from load_cases import REST_POSES, SIX_POSES, TEST_MOTIONS, THREE_MOVES, Case, run_once
-from paper_experiments import EXPERIMENTS, LIMITS, VARIANTS, Outcome, format_coverage, format_errors, run_many
+from paper_experiments import EXPERIMENTS, LIMITS, VARIANTS, format_coverage, format_errors, leave_out, run_many
 
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.share import share_path
@@ -52,7 +52,7 @@ def test_rest_poses_tell_mass_and_centre_of_mass_and_no_inertia() -> None:
 def test_test_motions_tell_inertias_better_than_the_move_of_all_joints() -> None:
     single, both = run_many(Case("puma560", "bar", motion=TEST_MOTIONS), 3), run_many(Case("puma560", "bar"), 3)
     assert single.rms[4] < 0.7 * both.rms[4]
-    assert single.forgotten == 0
+    assert single.lost == 0
 
 
 def test_wrist_sensor_weighs_better_than_joint_torques() -> None:
@@ -64,14 +64,15 @@ def test_wrist_sensor_weighs_better_than_joint_torques() -> None:
     assert abs(error[0]) < 1.5e-3 < abs(other_error[0]) < 0.5
 
 
-def test_table_leaves_out_what_rest_poses_cannot_tell() -> None:
-    outcome = Outcome(np.ones((2, 10)), np.full((2, 10), 10.0), np.ones((2, 3)))
-    outcomes = dict.fromkeys(VARIANTS[:2], outcome)
-    still, moved = format_errors(outcomes, 2).splitlines()[4:6]
-    assert still.endswith("| 1000.00 | 1000.000 |  |  |")
-    assert moved.endswith("| 10000.00 | 10000.00 |")
-    assert "2 of 2 with PUMA bar, test motions, filtered." in format_errors(outcomes, 2).splitlines()[-1]
-    assert (
-        format_coverage(outcomes).splitlines()[-2]
-        == "| PUMA block, six poses | 100 | 100 | 100 | 100 |  |  |  |  |  |  |"
-    )
+def test_lost_runs_are_left_out_and_counted() -> None:
+    still, moved = VARIANTS[:2]
+    errors, deviations, com_errors = np.full((3, 10), 0.01), np.full((3, 10), 0.02), np.zeros((3, 3))
+    errors[1, 0], deviations[2, 5] = 0.2, 10.0
+    outcomes = {case: leave_out(case, errors, deviations, com_errors) for case in (still, moved)}
+    assert [outcome.lost for outcome in outcomes.values()] == [1, 2]
+    assert leave_out(moved._replace(is_by_efforts=True), errors, deviations, com_errors).lost == 1
+    lines = format_errors(outcomes, 3).splitlines()
+    assert lines[4].endswith("| 10.00 | 0.000 |  |  |")
+    assert lines[5].endswith("| 10.00 | 0.000 | 100.00 | 100.00 |")
+    assert lines[-1].endswith("of 3: 1 with PUMA block, six poses, filtered; 2 with PUMA bar, test motions, filtered.")
+    assert format_coverage(outcomes).splitlines()[-2].endswith("| 100 | 100 | 100 | 100 |  |  |  |  |  |  |")
