@@ -17,7 +17,7 @@ from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.files.parameters import load_from_yaml
 from inertid_ros.files.share import share_path
-from inertid_ros.motions.motion import LINK_MOVES, LOAD_MOVES, TEST_MOVES, Hold, Motion, with_rest
+from inertid_ros.motions.motion import LOAD_MOVES, TEST_MOVES, Hold, Motion, with_rest
 from inertid_ros.sim.sensors import SensorModel, paper_ddarm_sensors, paper_puma_sensors
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator
 
@@ -25,8 +25,8 @@ EXACT = LoadSettings(
     sensor_frame="ft_sensor", delay_uncertainty=0.0, tilt_uncertainty=0.0, gain_uncertainty=0.0, cross_talk=0.0
 )
 """The simulated sensors have noise, steps and bias, but neither delay nor tilt, wrong gains or cross-talk."""
-ONE_MOVE, TEST_MOTIONS, THREE_MOVES, SIX_POSES = "", "test motions", "three moves", "six poses"
-_MOVES = {ONE_MOVE: LOAD_MOVES, TEST_MOTIONS: TEST_MOVES, THREE_MOVES: LINK_MOVES}
+ONE_MOVE, TEST_MOTIONS, SIX_POSES = "", "test motions", "six poses"
+_MOVES = {ONE_MOVE: LOAD_MOVES, TEST_MOTIONS: TEST_MOVES}
 _WRISTS = ((0, 90, 0), (0, -90, 0), (90, 90, 0), (-90, 90, 0), (90, 90, 90), (90, 90, -90))
 REST_POSES = np.radians([(20.0 * turn, -90.0, 180.0, *wrist) for turn, wrist in enumerate(_WRISTS)])
 """Six poses of the PUMA, in which the sensor's axes point up and down in turn; the paper does not print its own."""
@@ -45,8 +45,8 @@ class Case(NamedTuple):
     Attributes:
         arm, load: of those that are shipped.
         method: of the rows.
-        motion: the paper's one move with a load, its test motions or its three link moves, or six poses at rest; each
-            move is a recording of its own.
+        motion: the paper's one move with a load, its test motions, or six poses at rest; each of them is a recording of
+            its own.
         has_tachometers: of the direct drive arm; else velocities are differences of its positions.
         is_by_efforts: found from joint torques, with the arm as identified without load from the paper's three moves
             (`ddarm_links`), instead of a wrist sensor.

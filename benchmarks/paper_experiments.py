@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from load_cases import SIX_POSES, TEST_MOTIONS, THREE_MOVES, Case, run_once
+from load_cases import SIX_POSES, TEST_MOTIONS, Case, run_once
 
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
@@ -38,16 +38,13 @@ VARIANTS = (
     Case("ddarm", "bar", has_tachometers=False),
     Case("ddarm", "bar", "differentiated", has_tachometers=False),
     Case("ddarm", "bar", is_by_efforts=True),
-    Case("ddarm", "bar", motion=THREE_MOVES),
-    Case("ddarm", "bar", motion=THREE_MOVES, is_by_efforts=True),
 )
 """At rest, with joints 4 and 6 alone, without tachometers, and with torques in the place of the wrist sensor."""
 _ABOUT = " ".join((__doc__ or "").split("\n\n")[1].split())
 _VARIANTS = """`six poses`: at rest alone, 1000 samples in each. `test motions`: joint 4 or 6 alone for 2 s about the \
 x, y and z axes of the sensor (section 3.1.3). `no tachometers`: velocities are differences of neighbouring samples \
 of the resolvers. `by joint torques`: with 2 Nm of noise, on an arm that was identified without load from the paper's \
-three moves; `three moves`: these, with the load. This arm's torques show a mass by \
-nothing but what it adds to the 15 kg m² about joint 1."""
+three moves for its links; this arm's torques show a mass by nothing but what it adds to the 15 kg m² about joint 1."""
 _LOST = """Left out of their row are runs whose mass is wrong by more than 0.1 kg, or in which the chain took the load \
 for another one or for contact on the way and says that inertias are not known; of {runs}: {lost}."""
 LIMITS = {"puma560": 7e-4, "ddarm": 0.5e-4}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from load_cases import REST_POSES, SIX_POSES, TEST_MOTIONS, THREE_MOVES, Case, run_once
+from load_cases import REST_POSES, SIX_POSES, TEST_MOTIONS, Case, run_once
 from paper_experiments import EXPERIMENTS, LIMITS, VARIANTS, format_coverage, format_errors, leave_out, run_many
 
 from inertid_ros.core.robot.robot import Robot
@@ -56,7 +56,7 @@ def test_test_motions_tell_inertias_better_than_the_move_of_all_joints() -> None
 
 
 def test_wrist_sensor_weighs_better_than_joint_torques() -> None:
-    wrist = Case("ddarm", "bar", motion=THREE_MOVES)
+    wrist = Case("ddarm", "bar")
     error, deviation, _ = run_once(wrist, 0)
     other_error, other_deviation, _ = run_once(wrist._replace(is_by_efforts=True), 0)
     assert np.all(np.abs(other_error) < 4.0 * other_deviation)
