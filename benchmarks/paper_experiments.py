@@ -43,8 +43,10 @@ VARIANTS = (
 _ABOUT = " ".join((__doc__ or "").split("\n\n")[1].split())
 _VARIANTS = """`six poses`: at rest alone, 1000 samples in each. `test motions`: joint 4 or 6 alone for 2 s about the \
 x, y and z axes of the sensor (section 3.1.3). `no tachometers`: velocities are differences of neighbouring samples \
-of the resolvers. `by joint torques`: with 2 Nm of noise, on an arm that was identified without load from the paper's \
-three moves for its links; this arm's torques show a mass by nothing but what it adds to the 15 kg m² about joint 1."""
+of the resolvers; the thesis (3.6) leaves open what tachometers are worth. Here they help the filtered rows, and harm \
+the differentiated ones: their noise is white, that of the resolvers becomes small at low frequencies. `by joint \
+torques`: with 2 Nm of noise, on an arm that was identified without load from the paper's three moves for its links; \
+this arm's torques show a mass by nothing but what it adds to the 15 kg m² about joint 1."""
 _LOST = """Left out of their row are runs whose mass is wrong by more than 0.1 kg, or in which the chain took the load \
 for another one or for contact on the way and says that inertias are not known; of {runs}: {lost}."""
 LIMITS = {"puma560": 7e-4, "ddarm": 0.5e-4}
