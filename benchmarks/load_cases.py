@@ -47,7 +47,8 @@ class Case(NamedTuple):
         method: of the rows.
         motion: the paper's one move with a load, its test motions, or six poses at rest; each of them is a recording of
             its own.
-        has_tachometers: of the direct drive arm; else velocities are differences of its positions.
+        differences: the direct drive arm has no tachometers, and velocities are differences of its positions at this
+            rate [Hz]; 0: it has.
         is_by_efforts: found from joint torques, with the arm as identified without load from the paper's three moves
             (`ddarm_links`), instead of a wrist sensor.
     """
@@ -56,7 +57,7 @@ class Case(NamedTuple):
     load: str
     method: str = "filtered"
     motion: str = ONE_MOVE
-    has_tachometers: bool = True
+    differences: float = 0.0
     is_by_efforts: bool = False
 
     @property
@@ -65,7 +66,7 @@ class Case(NamedTuple):
         parts = (
             f"{_TITLES[self.arm]} {_TITLES[self.load]}",
             self.motion,
-            "" if self.has_tachometers else "no tachometers",
+            f"no tachometers, {self.differences:g} Hz" if self.differences else "",
             "by joint torques" if self.is_by_efforts else "",
         )
         return ", ".join(part for part in parts if part)
@@ -86,7 +87,7 @@ def run_once(case: Case, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]
             urdf,
             "ft_sensor",
             motion,
-            _make_sensors(case, seed),
+            make_sensors(case, seed),
             [(0.0, truth)],
             seed=seed + 1000 * index,
             start_stamp=DEFAULT_START + index * _APART,
@@ -119,8 +120,9 @@ def _make_motions(case: Case) -> list[Motion]:
     return [with_rest(move, before=2.0) for move in _MOVES[case.motion][case.arm]]
 
 
-def _make_sensors(case: Case, seed: int) -> SensorModel:
+def make_sensors(case: Case, seed: int) -> SensorModel:
+    """The paper's, with what the case changes of them."""
     if case.arm == "puma560":
         return paper_puma_sensors(seed)
     sensors = replace(paper_ddarm_sensors(seed), effort_noise=EFFORT_NOISE if case.is_by_efforts else None)
-    return sensors if case.has_tachometers else replace(sensors, velocity_noise=None)
+    return replace(sensors, velocity_noise=None, joint_rate=case.differences) if case.differences else sensors

@@ -35,18 +35,20 @@ VARIANTS = (
     Case("puma560", "aluminium_block", motion=SIX_POSES),
     Case("puma560", "bar", motion=TEST_MOTIONS),
     Case("puma560", "bar", "differentiated", TEST_MOTIONS),
-    Case("ddarm", "bar", has_tachometers=False),
-    Case("ddarm", "bar", "differentiated", has_tachometers=False),
+    Case("ddarm", "bar", differences=1000.0),
+    Case("ddarm", "bar", "differentiated", differences=1000.0),
+    Case("ddarm", "bar", differences=240.0),
+    Case("ddarm", "bar", "differentiated", differences=240.0),
     Case("ddarm", "bar", is_by_efforts=True),
 )
 """At rest, with joints 4 and 6 alone, without tachometers, and with torques in the place of the wrist sensor."""
 _ABOUT = " ".join((__doc__ or "").split("\n\n")[1].split())
 _VARIANTS = """`six poses`: at rest alone, 1000 samples in each. `test motions`: joint 4 or 6 alone for 2 s about the \
 x, y and z axes of the sensor (section 3.1.3). `no tachometers`: velocities are differences of neighbouring samples \
-of the resolvers; the thesis (3.6) leaves open what tachometers are worth. Here they help the filtered rows, and harm \
-the differentiated ones: their noise is white, that of the resolvers becomes small at low frequencies. `by joint \
-torques`: with 2 Nm of noise, on an arm that was identified without load from the paper's three moves for its links; \
-this arm's torques show a mass by nothing but what it adds to the 15 kg m² about joint 1."""
+of the resolvers, 1 ms apart or, as the paper's data, at the wrench's 240 Hz. Thesis 3.6 leaves open what tachometers \
+are worth: here little, beyond sparing differences over 1 ms, whose noise is not averaged where a wrench comes every \
+4 ms only. `by joint torques`: with 2 Nm of noise, on an arm that was identified without load from the paper's three \
+moves for its links; this arm's torques show a mass by nothing but what it adds to the 15 kg m² about joint 1."""
 _LOST = """Left out of their row are runs whose mass is wrong by more than 0.1 kg, or in which the chain took the load \
 for another one or for contact on the way and says that inertias are not known; of {runs}: {lost}."""
 LIMITS = {"puma560": 7e-4, "ddarm": 0.5e-4}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
-from load_cases import REST_POSES, SIX_POSES, TEST_MOTIONS, Case, run_once
+from load_cases import REST_POSES, SIX_POSES, TEST_MOTIONS, Case, make_sensors, run_once
 from paper_experiments import EXPERIMENTS, LIMITS, VARIANTS, format_coverage, format_errors, leave_out, run_many
 
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.share import share_path
+from inertid_ros.sim.sensors import paper_ddarm_sensors
 
 
 @pytest.mark.long
@@ -53,6 +56,13 @@ def test_test_motions_tell_inertias_better_than_the_move_of_all_joints() -> None
     single, both = run_many(Case("puma560", "bar", motion=TEST_MOTIONS), 3), run_many(Case("puma560", "bar"), 3)
     assert single.rms[4] < 0.7 * both.rms[4]
     assert single.lost == 0
+
+
+def test_tachometers_are_left_out_at_the_rate_of_the_differences() -> None:
+    case = Case("ddarm", "bar", differences=240.0)
+    assert case.title == "DDArm bar, no tachometers, 240 Hz"
+    assert make_sensors(case, 0) == replace(paper_ddarm_sensors(0), velocity_noise=None, joint_rate=240.0)
+    assert make_sensors(Case("ddarm", "bar"), 0) == paper_ddarm_sensors(0)
 
 
 def test_wrist_sensor_weighs_better_than_joint_torques() -> None:
