@@ -80,7 +80,7 @@ def test_lost_runs_are_left_out_and_counted() -> None:
     errors[1, 0], deviations[2, 5] = 0.2, 10.0
     outcomes = {case: leave_out(case, errors, deviations, com_errors) for case in (still, moved)}
     assert [outcome.lost for outcome in outcomes.values()] == [1, 2]
-    assert leave_out(moved._replace(is_by_efforts=True), errors, deviations, com_errors).lost == 1
+    assert leave_out(moved._replace(is_by_efforts=True), errors, deviations, com_errors).lost == 0
     lines = format_errors(outcomes, 3).splitlines()
     assert lines[4].endswith("| 10.00 | 0.000 |  |  |")
     assert lines[5].endswith("| 10.00 | 0.000 | 100.00 | 100.00 |")
