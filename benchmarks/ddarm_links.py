@@ -69,13 +69,7 @@ def estimated_links() -> FloatArray:
 
 def run_ddarm(with_drives: bool, seed: int) -> DDArmRun:
     """Learn from the three moves in one causal pass, then predict the fourth with what was learned."""
-    chain = _make_chain(with_drives)
-    for index, move in enumerate(paper_ddarm_link_moves()):
-        motion = with_rest(move, 0.5, 0.2)
-        chain.push(_simulate(motion, seed, index).joints(0.0, motion.duration))
-        chain.process()
-    estimate = chain.estimate()
-    assert isinstance(estimate, LinksEstimate)
+    chain, estimate = learn(with_drives, seed)
     model = estimate.model
     truth = model.base.combination[:, model.unknowns.inertial] @ estimated_links().ravel()
     sets = estimate.values, model.prior, truth
@@ -90,6 +84,18 @@ def run_ddarm(with_drives: bool, seed: int) -> DDArmRun:
         errors=estimate.values - truth,
         deviations=np.sqrt(np.diag(estimate.covariance)),
     )
+
+
+def learn(with_drives: bool, seed: int) -> tuple[Chain, LinksEstimate]:
+    """A chain that has seen the three moves, and what it has found."""
+    chain = _make_chain(with_drives)
+    for index, move in enumerate(paper_ddarm_link_moves()):
+        motion = with_rest(move, 0.5, 0.2)
+        chain.push(simulate(motion, seed, index).joints(0.0, motion.duration))
+        chain.process()
+    estimate = chain.estimate()
+    assert isinstance(estimate, LinksEstimate)
+    return chain, estimate
 
 
 def base_names(with_drives: bool) -> tuple[str, ...]:
@@ -111,7 +117,7 @@ def _make_chain(with_drives: bool) -> Chain:
     return Chain(paper_arm(), Settings(links=links), Target.LINKS)
 
 
-def _simulate(motion: Motion, seed: int, index: int, noise: float = 2.0) -> Simulator:
+def simulate(motion: Motion, seed: int, index: int, noise: float = 2.0) -> Simulator:
     """One of a run's recordings, ten seconds after the one before."""
     sensors = replace(paper_ddarm_link_sensors(seed), effort_noise=noise)
     start = DEFAULT_START + 10 * index * _SECOND
@@ -124,7 +130,7 @@ def _predict_fourth(chain: Chain, seed: int, index: int, values: FloatArray) -> 
     """Predict from noisy tachometers; what is compared with has no noise."""
     motion = with_rest(FOURTH_MOVE, 0.5, 0.2)
     chain.freeze(values)
-    chain.push(_simulate(motion, seed, index, noise=0.0).joints(0.0, motion.duration))
+    chain.push(simulate(motion, seed, index, noise=0.0).joints(0.0, motion.duration))
     output = chain.process()
     assert output is not None
     return output

@@ -23,6 +23,7 @@ import ddarm_links
 import numpy as np
 import puma_links
 from ddarm_links import DDArmRun, base_names, run_ddarm
+from ddarm_solutions import SolutionsRun, format_solutions, run_solutions
 from puma_links import CASES, PumaCase, PumaRun, run_puma
 from real_arms import ARMS, RealArm, RealOutcome, is_here, run_arm
 
@@ -58,6 +59,7 @@ class Outcomes(NamedTuple):
     """Runs of all experiments; those of the direct drive arm by whether drives were among the unknowns."""
 
     ddarm: dict[bool, list[DDArmRun]]
+    solutions: list[SolutionsRun]
     puma: dict[PumaCase, list[PumaRun]]
     real: dict[RealArm, RealOutcome]
 
@@ -81,10 +83,12 @@ def run_all(runs: int, workers: int) -> Outcomes:
     for with_drives in (True, False):
         print(f"DDArm, {'with' if with_drives else 'without'} drives ...", file=sys.stderr, flush=True)
         ddarm[with_drives] = run_many(partial(run_ddarm, with_drives), runs, workers)
+    print("DDArm, plain least squares ...", file=sys.stderr, flush=True)
+    solutions = run_many(run_solutions, runs, workers)
     for case in CASES:
         print(f"PUMA, {case} ...", file=sys.stderr, flush=True)
         puma[case] = run_many(partial(run_puma, case), max(1, runs // 10), workers)
-    return Outcomes(ddarm, puma, {arm: run_arm(arm) for arm in ARMS if is_here(arm)})
+    return Outcomes(ddarm, solutions, puma, {arm: run_arm(arm) for arm in ARMS if is_here(arm)})
 
 
 def format_ddarm(outcomes: dict[bool, list[DDArmRun]]) -> str:
@@ -255,6 +259,7 @@ def main() -> int:
         "Made by `python benchmarks/link_experiments.py --write`.",
         format_ddarm(outcomes.ddarm),
         format_coverage(outcomes.ddarm),
+        format_solutions(outcomes.solutions, [run.modelled for run in outcomes.ddarm[False]]),
         format_puma(outcomes.puma),
     ]
     text = "\n\n".join([*parts, format_real(outcomes.real)] if outcomes.real else parts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence as SequenceOf
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -173,6 +173,23 @@ def paper_puma_move() -> MinimumJerk:
     return _move([0.0, 0.0, 0.0, -90.0, 0.0, 0.0], [90.0, -60.0, 90.0, 90.0, 90.0, 90.0], 2.0)
 
 
+def paper_puma_test_moves() -> tuple[MinimumJerk, MinimumJerk, MinimumJerk]:
+    """Joints 4 and 6 of the PUMA alone, 2 s each about the x, y and z axes of its sensor (section 3.1.3).
+
+    These are the principal axes of the bar. The paper prints neither poses nor angles: here the forearm is level, joint
+    5 at 90 degrees, and each joint turns as far as joint 4 in the move of all joints, at up to 260 deg/s^2.
+    """
+    about_x, about_y, about_z = (
+        _move([0.0, -90.0, 180.0, *start], [0.0, -90.0, 180.0, *end], 2.0)
+        for start, end in (
+            ([-90.0, 90.0, 0.0], [90.0, 90.0, 0.0]),
+            ([-90.0, 90.0, 90.0], [90.0, 90.0, 90.0]),
+            ([90.0, 90.0, -90.0], [90.0, 90.0, 90.0]),
+        )
+    )
+    return about_x, about_y, about_z
+
+
 def paper_ddarm_load_move() -> MinimumJerk:
     """All three joints of the direct drive arm in 1 s, with a load (section 3.2)."""
     return _move([280.0, 269.1, -30.0], [80.0, 19.1, 220.0], 1.0)
@@ -192,6 +209,8 @@ def _move(start: list[float], end: list[float], duration: float) -> MinimumJerk:
     return MinimumJerk(np.radians([start, end]), [duration])
 
 
-LOAD_MOVES = {"puma560": (paper_puma_move(),), "ddarm": (paper_ddarm_load_move(),)}
-LINK_MOVES = {"ddarm": paper_ddarm_link_moves()}
-"""The paper's moves for a load and for the links, by shipped robot."""
+Moves: TypeAlias = dict[str, tuple[MinimumJerk, ...]]
+LOAD_MOVES: Moves = {"puma560": (paper_puma_move(),), "ddarm": (paper_ddarm_load_move(),)}
+TEST_MOVES: Moves = {"puma560": paper_puma_test_moves()}
+LINK_MOVES: Moves = {"ddarm": paper_ddarm_link_moves()}
+"""The paper's moves for a load, of single joints for its inertia, and for the links, by shipped robot."""

@@ -20,6 +20,7 @@ from inertid_ros.files.urdf import UrdfFile
 from inertid_ros.motions.motion import (
     LINK_MOVES,
     LOAD_MOVES,
+    TEST_MOVES,
     Hold,
     Motion,
     Repeat,
@@ -55,10 +56,10 @@ class ScenarioSettings:
     gravity: list[float] = setting([0.0, 0.0, -9.80665], "Gravity in the root frame of the URDF.", "m/s^2", length=3)
     motion: str = setting(
         "paper_move",
-        "The move of the paper with this robot and a load, its three moves for the links (ddarm), sines in all joints, "
-        "none, or what efforts do to the arm (driven): then it follows trajectories and obeys efforts that are sent to "
-        "it.",
-        choices=("paper_move", "paper_link_moves", "multisine", "hold", "driven"),
+        "The move of the paper with this robot and a load, its test motions of joints 4 and 6 alone (puma560), its "
+        "three moves for the links (ddarm), sines in all joints, none, or what efforts do to the arm (driven): then it "
+        "follows trajectories and obeys efforts that are sent to it.",
+        choices=("paper_move", "paper_test_moves", "paper_link_moves", "multisine", "hold", "driven"),
     )
     pose: list[float] = setting(
         [0.0],
@@ -221,12 +222,12 @@ def _build_cycle(settings: ScenarioSettings, robot: Robot) -> Motion:
     """Build what is done again and again, or once."""
     if settings.motion == "multisine":
         return _build_multisine(settings, robot)
-    known = LOAD_MOVES if settings.motion == "paper_move" else LINK_MOVES
+    known = {"paper_move": LOAD_MOVES, "paper_test_moves": TEST_MOVES, "paper_link_moves": LINK_MOVES}[settings.motion]
     if settings.robot not in known:
         raise SettingError("motion", settings.motion, f"multisine or hold, for all but {', '.join(known)}")
-    if settings.motion == "paper_link_moves":
-        return round_trip(LINK_MOVES[settings.robot], settings.pause)
-    (move,) = LOAD_MOVES[settings.robot]
+    if settings.motion != "paper_move":
+        return round_trip(known[settings.robot], settings.pause)
+    (move,) = known[settings.robot]
     return there_and_back(move, settings.pause) if settings.repeat else move
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from numpy.polynomial import Polynomial
 
 from inertid_ros.core.errors import SettingError
+from inertid_ros.core.robot.robot import Robot
+from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import (
     Hold,
     MinimumJerk,
@@ -18,6 +21,7 @@ from inertid_ros.motions.motion import (
     paper_ddarm_link_moves,
     paper_ddarm_load_move,
     paper_puma_move,
+    paper_puma_test_moves,
     there_and_back,
     with_rest,
 )
@@ -96,6 +100,20 @@ def test_puma_move_peaks_at_the_accelerations_the_paper_names() -> None:
     np.testing.assert_allclose(peaks[[0, 3]], [130.0, 260.0], rtol=2e-3)
     np.testing.assert_allclose(np.degrees(path.positions[0]), [0, 0, 0, -90, 0, 0], atol=1e-12)
     np.testing.assert_allclose(np.degrees(path.positions[-1]), [90, -60, 90, 90, 90, 90], atol=1e-12)
+
+
+def test_puma_test_moves_turn_the_sensor_about_one_of_its_axes_each() -> None:
+    robot = Robot.from_urdf(share_path("urdf", "puma560.urdf").read_text())
+    model, data = robot.model, robot.model.createData()
+    frame = model.getFrameId("ft_sensor")
+    for axis, (joint, move) in enumerate(zip((3, 3, 5), paper_puma_test_moves(), strict=True)):
+        path = move.at(np.linspace(0.0, 2.0, 201))
+        assert set(np.flatnonzero(np.any(path.velocities, axis=0))) == {joint}
+        assert np.degrees(np.abs(path.accelerations).max()) == pytest.approx(260.0, rel=2e-3)
+        assert np.all((path.positions > model.lowerPositionLimit) & (path.positions < model.upperPositionLimit))
+        pin.forwardKinematics(model, data, path.positions[80], path.velocities[80])
+        turn = pin.getFrameVelocity(model, data, frame, pin.ReferenceFrame.LOCAL).angular
+        np.testing.assert_allclose(np.abs(turn), np.abs(path.velocities[80, joint]) * np.eye(3)[axis], atol=1e-12)
 
 
 def test_ddarm_moves_have_the_ends_the_paper_names() -> None:

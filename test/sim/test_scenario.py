@@ -13,7 +13,12 @@ from inertid_ros.core.errors import FileAccessError, SettingError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import iterate_settings
-from inertid_ros.motions.motion import paper_ddarm_link_moves, paper_ddarm_load_move, paper_puma_move
+from inertid_ros.motions.motion import (
+    paper_ddarm_link_moves,
+    paper_ddarm_load_move,
+    paper_puma_move,
+    paper_puma_test_moves,
+)
 from inertid_ros.sim.scenario import (
     ScenarioSettings,
     build_friction,
@@ -108,6 +113,17 @@ def test_link_moves_of_the_paper_come_one_after_the_other_for_ever() -> None:
         build_motion(*build(motion="paper_link_moves"))
 
 
+def test_test_motions_of_single_joints_come_one_after_the_other_within_the_limits() -> None:
+    settings, robot = build(motion="paper_test_moves", rest=1.0, pause=0.25)
+    motion = build_motion(settings, robot)
+    times = np.linspace(0.0, 2.0, 50)
+    for i, move in enumerate(paper_puma_test_moves()):
+        np.testing.assert_allclose(motion.at(1.0 + 4.5 * i + times).velocities, move.at(times).velocities, atol=1e-9)
+    assert np.all(np.abs(motion.at(np.linspace(0.0, 15.0, 3001)).velocities) < robot.model.velocityLimit)
+    with pytest.raises(SettingError, match=r"paper_test_moves.*for all but puma560"):
+        build_motion(*build(robot="ddarm", motion="paper_test_moves"))
+
+
 def test_drives_reach_the_simulator() -> None:
     still: dict[str, Any] = {"robot": "ddarm", "motion": "hold", "effort": True, "effort_noise": [0.0], "load": ""}
     offset = [1.0, 2.0, 3.0]
@@ -188,5 +204,5 @@ def test_impossible_settings_are_named() -> None:
     known = {info.name: info for info in iterate_settings(ScenarioSettings)}
     with pytest.raises(SettingError, match=r"'seed' is -1: expected 0 to"):
         known["seed"].check(-1)
-    with pytest.raises(SettingError, match="paper_move, paper_link_moves, multisine, hold"):
+    with pytest.raises(SettingError, match="paper_move, paper_test_moves, paper_link_moves, multisine, hold"):
         known["motion"].check("dance")
