@@ -26,6 +26,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _KERNELS = (
     "checks/effort_convention.py",
+    "checks/effort_faults.py",
     "checks/sensor_faults.py",
     "checks/wrench_convention.py",
     "equations/signals.py",
