@@ -58,6 +58,24 @@ def test_the_same_load_is_known_within_two_seconds(memory: RememberedLoad, age: 
     assert sensor_of(chain).noise_calibrated
 
 
+@pytest.mark.parametrize("start", [3.0, 18.0], ids=["in motion", "at standstill"])
+def test_nothing_is_lost_however_often_it_restarts(start: float) -> None:
+    """Eight restarts in a row, the arm in motion or at rest in one pose, which tells nothing of the inertia."""
+    simulator, chain = simulate_puma(puma_motion(rounds=6), 7), make_chain()
+    drive(chain, simulator, 0.0, start)
+    for number in range(8):
+        prepared = chain.prepare_memory()
+        assert prepared is not None
+        chain = make_chain()
+        chain.recall(prepared(), 2.0)
+        output = drive(chain, simulator, start + 1.5 * number, start + 1.5 * (number + 1))
+        assert not output.events
+        estimate = load_of(chain)
+        assert estimate.values[0] == pytest.approx(BAR[0], abs=0.02)
+        assert estimate.deviations[0] < 0.02
+        assert estimate.deviations[4:].max() < 2e-3
+
+
 @pytest.mark.parametrize(("load", "kind"), [(None, "load_released"), (OTHER, "load_changed")])
 def test_another_load_is_found_within_two_seconds_for_the_bias_is_known(
     memory: RememberedLoad, load: FloatArray | None, kind: str

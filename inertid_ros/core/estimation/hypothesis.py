@@ -254,6 +254,7 @@ class HypothesisEstimator:
             remembered.values[:UNKNOWNS], covariance[:UNKNOWNS, :UNKNOWNS]
         )
         self.values = self._main.solve()
+        self._previous = self._main
         self._start_testing(Mode.TESTING)
         self._trials = _TRIALS
 
@@ -392,7 +393,7 @@ class HypothesisEstimator:
 
     def _accept_slight(self, young: ProductSums, evidence: Evidence) -> Decision:
         """Load or bias have changed: what came since then begins anew, what led to the suspicion is left out."""
-        self._trials = 0
+        self._end_trial()
         if evidence.load < evidence.bias:
             self._sums.take_over(young, PRIOR_BIAS**2)
             self._rebuild(self._sums)
@@ -478,7 +479,7 @@ class HypothesisEstimator:
 
     def _recover(self, confidence: float) -> Decision:
         """Go on with the old load."""
-        self._trials = 0
+        self._end_trial()
         was_contact = self.mode is Mode.CONTACT
         self._hypotheses, self.mode = None, Mode.TRACKING
         return self._report(True, EventKind.CONTACT_ENDED, confidence) if was_contact else Decision(True)
@@ -486,6 +487,11 @@ class HypothesisEstimator:
     def _choose(self, tested: _Hypotheses) -> Decision:
         """Accept the first hypothesis that fits, or call it a contact."""
         if tested.previous is not None and tested.previous_fits():
+            if self.is_on_trial:
+                self._end_trial()
+                self._sums.take_over(tested.sums, np.zeros(6))
+                self._track(tested.previous)
+                return _NOTHING
             assert self._previous_sums is not None
             sums = self._previous_sums.copy()
             sums.take_over(tested.sums, self._wander**2 * self._since_change)
@@ -513,6 +519,11 @@ class HypothesisEstimator:
         return self._report(
             not is_bias, EventKind.CONTACT_BEGAN, tested.find_confidence(EventKind.CONTACT_BEGAN, is_possible)
         )
+
+    def _end_trial(self) -> None:
+        """What was recalled is confirmed; on trial, it was the load before."""
+        if self.is_on_trial:
+            self._trials, self._previous = 0, None
 
     def _doubt(self) -> Decision:
         """Nothing explains the first rows after a restart: try again with others, and at last forget what was."""

@@ -80,14 +80,19 @@ class JointSolution:
     doubt: float
     slowness: float
 
+    @property
+    def undoubted(self) -> FloatArray:
+        """Covariance (55, 55) if the sensor is as its prior says: doubt is found anew from all that comes later."""
+        share = 1.0 / self.doubt**2
+        return (1.0 - share) * self.repeatability + share * self.covariance
+
     def forget_load(self, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (55,) and precision (55, 55) for the next load: bias and nuisances are those of the same sensor."""
         mean, precision = self.values.copy(), prior.copy()
         mean[:LOAD] = 0.0
         free = np.flatnonzero(np.isfinite(np.diag(prior)))[LOAD:]
         part = np.ix_(free, free)
-        share = 1.0 / self.doubt**2
-        root = invert_root(((1.0 - share) * self.repeatability + share * self.covariance)[part])
+        root = invert_root(self.undoubted[part])
         precision[part] = root.T @ root
         return mean, precision
 
@@ -406,7 +411,7 @@ def find_doubt(sums: ProductSums, normal: Normal) -> float:
     """
     free = normal.index[UNKNOWNS:]
     precision = sums.prior[free, free]
-    seen = len(free) - float(precision @ np.diag(normal.covariance)[UNKNOWNS:])
+    seen = max(len(free) - float(precision @ np.diag(normal.covariance)[UNKNOWNS:]), 0.0)
     found = float(precision @ normal.values[free] ** 2)
     return float(np.sqrt(max(1.0, (_BELIEF + found) / (_BELIEF + seen))))
 

@@ -292,7 +292,7 @@ class WristLoadTask:
         def remember() -> RememberedLoad:
             joint = solve()
             inflation = float(joint.inflation.mean())
-            return RememberedLoad(self.frame, sign, joint.values, joint.covariance, inflation, density, is_calibrated)
+            return RememberedLoad(self.frame, sign, joint.values, joint.undoubted, inflation, density, is_calibrated)
 
         return remember
 
