@@ -487,15 +487,7 @@ class HypothesisEstimator:
     def _choose(self, tested: _Hypotheses) -> Decision:
         """Accept the first hypothesis that fits, or call it a contact."""
         if tested.previous is not None and tested.previous_fits():
-            if self.is_on_trial:
-                self._end_trial()
-                self._sums.take_over(tested.sums, np.zeros(6))
-                self._track(tested.previous)
-                return _NOTHING
-            assert self._previous_sums is not None
-            sums = self._previous_sums.copy()
-            sums.take_over(tested.sums, self._wander**2 * self._since_change)
-            return self._accept_load(tested.previous, sums, tested.find_confidence(EventKind.LOAD_CHANGED, True))
+            return self._go_back(tested.previous, tested)
         is_possible, is_bias = self._is_possible(tested.load), tested.bias_fits()
         if is_possible and tested.load_fits():
             confidence = tested.find_confidence(EventKind.LOAD_CHANGED, True)
@@ -519,6 +511,18 @@ class HypothesisEstimator:
         return self._report(
             not is_bias, EventKind.CONTACT_BEGAN, tested.find_confidence(EventKind.CONTACT_BEGAN, is_possible)
         )
+
+    def _go_back(self, previous: SquareRootInformation, tested: _Hypotheses) -> Decision:
+        """Go on with the load before, or with what was recalled."""
+        if self.is_on_trial:
+            self._end_trial()
+            self._sums.take_over(tested.sums, np.zeros(6))
+            self._track(previous)
+            return _NOTHING
+        assert self._previous_sums is not None
+        sums = self._previous_sums.copy()
+        sums.take_over(tested.sums, self._wander**2 * self._since_change)
+        return self._accept_load(previous, sums, tested.find_confidence(EventKind.LOAD_CHANGED, True))
 
     def _end_trial(self) -> None:
         """What was recalled is confirmed; on trial, it was the load before."""
