@@ -159,11 +159,12 @@ class EstimatorNode(LifecycleNode):
         self._undo.close()
 
     def destroy_node(self) -> None:
-        """Stop the worker, then destroy the node."""
+        """Stop the worker, then destroy the node; what was exempted from collection when it was warm is no more."""
         self._active = False
         if self._identification is not None:
             self._worker.close()
         super().destroy_node()
+        gc.unfreeze()
 
     def _set_active(self, active: bool) -> None:
         self._active = active

@@ -28,8 +28,13 @@ def restart(bench: Bench, **parameters: Any) -> None:
 
 
 def wait_for_state(bench: Bench, path: Path) -> None:
-    """Wait until the file has been written again."""
-    before = path.stat().st_mtime_ns if path.exists() else 0
+    """Wait until the file has been written twice: what the first time is written may have been collected before."""
+    for _ in range(2):
+        wait_for_write(bench, path, path.stat().st_mtime_ns if path.exists() else 0)
+
+
+def wait_for_write(bench: Bench, path: Path, before: int) -> None:
+    """Wait until the file has been written after a time [ns]."""
     assert bench.spin_until(lambda: path.exists() and path.stat().st_mtime_ns > before)
 
 
@@ -39,17 +44,22 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "state.json"
 
 
-def test_tool_and_load_are_back_within_two_seconds_of_data(bench: Bench, path: Path) -> None:
-    gripper = read_load("gripper")
-    assert gripper is not None
-    bench.simulate(load="gripper")
-    options = {"state_file": str(path), "save_directory": str(path.parent)}
+def restart_with_tool(bench: Bench, path: Path, **options: Any) -> None:
+    """Capture what is carried as the tool, and restart once that is kept."""
     bench.start(**options)
     bench.describe()
     bench.feed(8.0)
     assert bench.call(Trigger, "/inertid/capture_tool", Trigger.Request()).success
     wait_for_state(bench, path)
     restart(bench, **options)
+
+
+def test_tool_and_load_are_back_within_two_seconds_of_data(bench: Bench, path: Path) -> None:
+    gripper = read_load("gripper")
+    assert gripper is not None
+    bench.simulate(load="gripper")
+    options = {"state_file": str(path), "save_directory": str(path.parent)}
+    restart_with_tool(bench, path, **options)
     bench.feed(2.0)
     assert bench.parameters()[0] == pytest.approx(0.0, abs=0.02), "the tool is subtracted"
     assert np.sqrt(bench.newest("load/covariance").data[0]) < 0.03
@@ -63,12 +73,7 @@ def test_tool_and_load_are_back_within_two_seconds_of_data(bench: Bench, path: P
 def test_before_its_frame_is_known_nothing_that_was_kept_is_lost(bench: Bench, path: Path) -> None:
     """Without a configured frame, the robot is known before there is anything to recall."""
     options = {"state_file": str(path), "load__sensor_frame": "", "save_directory": str(path.parent)}
-    bench.start(**options)
-    bench.describe()
-    bench.feed(8.0)
-    assert bench.call(Trigger, "/inertid/capture_tool", Trigger.Request()).success
-    wait_for_state(bench, path)
-    restart(bench, **options)
+    restart_with_tool(bench, path, **options)
     for _ in range(4):
         bench.status("state")
     state = read_state(path)

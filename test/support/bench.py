@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -254,7 +253,6 @@ class Bench:
                 self.executor.remove_node(node)
                 node.destroy_node()
         rclpy.shutdown(context=self.context)
-        gc.unfreeze()  # a node that is warm is exempted from collection, with the threads of its middleware
 
     def _count_received(self) -> dict[str, int]:
         """How many samples an active node has received, by topic."""
