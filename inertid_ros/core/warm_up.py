@@ -10,7 +10,7 @@ import numpy as np
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.estimation.change import looks_the_same, weigh_change
 from inertid_ros.core.estimation.products import PRODUCTS, ProductSums, merge_repeats
-from inertid_ros.core.estimation.systematic import NUISANCES, count_independent, update
+from inertid_ros.core.estimation.systematic import NUISANCES, count_independent, find_coefficients, update
 from inertid_ros.core.records import JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import EffortUnit, Source
@@ -66,7 +66,7 @@ def warm_up() -> None:
     sums.add(np.ones(PRODUCTS), np.ones(6), np.ones(6), np.ones(6), 1.0)
     sums.begin_piece(np.ones(6))
     update(sums)
-    merge_repeats(sums.blocks)
+    merge_repeats(sums.block[None])
     count_independent(sums.settled[0])
-    looks_the_same(sums, 1)
+    looks_the_same(sums, find_coefficients(sums.values), 1)
     weigh_change(sums, sums.total, sums.window(1))

@@ -23,7 +23,7 @@ from scipy.special import chdtrc
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.load import FEATURES, LOAD, UNKNOWNS
 from inertid_ros.core.estimation.products import CONSTANT, TINY, ProductSums, add_scores
-from inertid_ros.core.estimation.systematic import Normal, find_coefficients, weigh_products
+from inertid_ros.core.estimation.systematic import Normal, weigh_products
 from inertid_ros.core.records import EventKind, FloatArray, IntArray
 
 _NO_LOAD = 0.05
@@ -179,10 +179,12 @@ def _find_pose(window: FloatArray) -> tuple[FloatArray, float]:
     return mean, float(np.sqrt(max(np.trace(gram[:3, :3]) / weight - mean @ mean, 0.0)))
 
 
-def looks_the_same(sums: ProductSums, pieces: int) -> bool:
-    """Whether no score of the last pieces stands out of what noise lets expect: then nothing has changed."""
+def looks_the_same(sums: ProductSums, coefficients: FloatArray, pieces: int) -> bool:
+    """Whether no score of the last pieces stands out of what noise lets expect: then nothing has changed.
+
+    Coefficients (6, P) are those of the last solution, see `find_coefficients`.
+    """
     squares, expected = np.zeros((2, 6, FEATURES))
-    coefficients = find_coefficients(sums.values)
     add_scores(sums.find_recent(1, 1 + pieces)[None], coefficients, squares, expected)
     return bool((squares <= _OUTSTANDING * sums.known_noise[:, None] * expected).all())
 

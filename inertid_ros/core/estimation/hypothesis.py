@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy as copy_shallow
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ from inertid_ros.core.estimation.remembered import RememberedLoad
 from inertid_ros.core.estimation.systematic import (
     LEVER,
     JointSolution,
+    find_coefficients,
     make_precision,
     nuisance_deviations,
     solve_jointly,
@@ -120,6 +122,13 @@ class _Hypotheses:
         self._room = 0.0
         self._direction: FloatArray | None = None
         self._turned = 0.0
+
+    def copy(self) -> _Hypotheses:
+        """An independent copy."""
+        same = copy_shallow(self)
+        same.sums, same.load, same.bias = self.sums.copy(), self.load.copy(), self.bias.copy()
+        same.previous = None if self.previous is None else self.previous.copy()
+        return same
 
     def take(self, whitened: FloatArray, noise: float, room: float, row: Row, is_predicted: bool) -> None:
         """Fold a row, whitened (6, 17), into all hypotheses.
@@ -238,6 +247,16 @@ class HypothesisEstimator:
         self._trials = 0
         self.has_forgotten = False
 
+    def copy(self) -> HypothesisEstimator:
+        """An independent copy, but for memory that each row writes to before it is read."""
+        same = copy_shallow(self)
+        same._main, same._sums, same.values = self._main.copy(), self._sums.copy(), self.values.copy()
+        same._state, same._pose, same._before = self._state.copy(), self._pose.copy(), self._before.copy()
+        same._motion_noise = self._motion_noise.copy()
+        same._previous = None if self._previous is None else self._previous.copy()
+        same._hypotheses = None if self._hypotheses is None else self._hypotheses.copy()
+        return same
+
     def recall(self, remembered: RememberedLoad, age: float) -> None:
         """Go on from what was known so many seconds ago, if the first rows confirm it.
 
@@ -354,8 +373,9 @@ class HypothesisEstimator:
             return self._pursue(self._suspected)
         if sums.pieces < _SETTLED:
             return _NOTHING
+        coefficients = find_coefficients(sums.values)
         for pieces in _TIME_SCALES:
-            if looks_the_same(sums, pieces):
+            if looks_the_same(sums, coefficients, pieces):
                 continue
             window = sums.window(pieces)
             if weigh_change(sums, sums.total - window, window).strongest > CERTAIN:

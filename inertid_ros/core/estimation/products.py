@@ -42,7 +42,7 @@ RESTARTED = 0.99
 """Part of its last value below which the response to a constant has fallen because filters were restarted."""
 REMEMBERED = 2 * MOVING + 2
 """How many numbers `lay_down_products` keeps of the rows before."""
-_NOTHING: FloatArray = np.zeros((1, 6, PRODUCTS, PRODUCTS))
+_NOTHING: FloatArray = np.zeros((6, PRODUCTS, PRODUCTS))
 """Products of no row."""
 
 
@@ -145,10 +145,15 @@ def add_scores(blocks: FloatArray, coefficients: FloatArray, squares: FloatArray
 class ProductSums:
     """Products of all rows of one load.
 
+    Rows are added to `present` and `expected` in place. All other arrays are replaced, never changed, so that copies
+    share them.
+
     Attributes:
-        settled: (6, P, P) of all rows before the recent ones, lower triangles.
-        recent: (10, 6, P, P) of the last pieces, and
-        blocks: (16, 6, P, P) of the last blocks: rings, the newest at places that go down.
+        settled: (6, P, P) of all rows before the recent ones, lower triangles, as are the following.
+        present: (6, P, P) of the present piece.
+        recent: (6, P, P) of the last pieces that are over, at most 9, the newest one first.
+        block: (6, P, P) of the pieces of the present block that are over.
+        blocks: (6, P, P) of the last blocks that are over, at most 15, the newest one first.
         pieces: how many are over.
         expected: (6,) weighted squares that noise leaves of all rows.
         prior: (55, 55) precision of load, bias and nuisances by the settings.
@@ -163,10 +168,11 @@ class ProductSums:
         """Start with no row."""
         self.prior = self.precision = prior
         self.mean: FloatArray = np.zeros(len(prior))
-        self.settled: FloatArray = np.zeros((6, PRODUCTS, PRODUCTS))
-        self.recent: FloatArray = np.zeros((RECENT, 6, PRODUCTS, PRODUCTS))
-        self.blocks: FloatArray = np.zeros((BLOCKS, 6, PRODUCTS, PRODUCTS))
-        self._piece = self._block = self.pieces = 0
+        self.settled = self.block = _NOTHING
+        self.present: FloatArray = np.zeros_like(_NOTHING)
+        self.recent: tuple[FloatArray, ...] = ()
+        self.blocks: tuple[FloatArray, ...] = ()
+        self.pieces = 0
         self.expected: FloatArray = np.zeros(6)
         self.values: FloatArray = self.mean.copy()
         self.inflation: FloatArray = np.ones(6)
@@ -181,23 +187,26 @@ class ProductSums:
 
         Returns whether that completes a piece: then call `begin_piece`.
         """
-        add_products(self.recent[self._piece], z, readings, variance, noise, self.expected)
+        add_products(self.present, z, readings, variance, noise, self.expected)
         self._filled += interval
         return self._filled >= PIECE
 
     def begin_piece(self, wander: FloatArray) -> None:
         """Put the present piece to the others; biases have wandered by a variance (6,) per second."""
-        diffuse_products(self.settled, wander * self._filled)
+        settled, piece = self.settled.copy(), self.present
+        diffuse_products(settled, wander * self._filled)
         self._diffuse_prior(wander * self._filled)
-        self.blocks[self._block] += self.recent[self._piece]
-        self._piece = (self._piece - 1) % RECENT
-        self.settled += self.recent[self._piece]
-        self.recent[self._piece] = 0.0
+        self.block = self.block + piece
+        self.recent = (piece, *self.recent)
+        if len(self.recent) == RECENT:
+            settled += self.recent[-1]
+            self.recent = self.recent[:-1]
+        self.settled, self.present = settled, np.zeros_like(_NOTHING)
         self.pieces += 1
         self._filled = 0.0
         if self.pieces % PIECES == 0:
-            self._block = (self._block - 1) % BLOCKS
-            self.blocks[self._block] = 0.0
+            self.blocks = (self.block, *self.blocks)[: BLOCKS - 1]
+            self.block = _NOTHING
 
     @property
     def known_noise(self) -> FloatArray:
@@ -205,21 +214,28 @@ class ProductSums:
         return np.asarray(np.maximum(self.inflation, 1.0))
 
     @property
+    def lower(self) -> FloatArray:
+        """Of all rows (6, P, P), lower triangles."""
+        return self.settled + self.find_recent(0, RECENT)
+
+    @property
     def total(self) -> FloatArray:
         """Of all rows (6, P, P), complete symmetric matrices."""
-        return complete(self.settled + self.recent.sum(axis=0))
+        return complete(self.lower)
 
     @property
     def full_blocks(self) -> FloatArray:
         """(B, 6, P, P) of the last blocks that are over, lower triangles."""
-        count = min(self.pieces // PIECES, len(self.blocks) - 1)
-        return np.asarray(self.blocks[(self._block + 1 + np.arange(count)) % BLOCKS])
+        return np.stack(self.blocks) if self.blocks else np.empty((0, *_NOTHING.shape))
 
     def find_recent(self, start: int, stop: int) -> FloatArray:
         """Of pieces so far back, 0 is the present one, lower triangles (6, P, P)."""
-        total = np.zeros_like(self.settled)
-        for age in range(start, min(stop, RECENT)):
-            total += self.recent[(self._piece + age) % RECENT]
+        chosen = (self.present, *self.recent)[start:stop]
+        if len(chosen) == 1:
+            return chosen[0]
+        total = np.zeros_like(_NOTHING)
+        for piece in chosen:
+            total += piece
         return total
 
     def window(self, pieces: int) -> FloatArray:
@@ -229,15 +245,14 @@ class ProductSums:
     def copy(self) -> ProductSums:
         """An independent copy."""
         same = copy_shallow(self)
-        same.settled, same.recent, same.blocks = self.settled.copy(), self.recent.copy(), self.blocks.copy()
-        same.expected = self.expected.copy()
+        same.present, same.expected = self.present.copy(), self.expected.copy()
         return same
 
     def condense(self) -> ProductSums:
         """A copy that has the same solution, but has forgotten what came when: it is made often, and soon."""
         same = copy_shallow(self)
-        same.settled = self.settled + self.recent.sum(axis=0)
-        same.recent, same.blocks, same.expected = _NOTHING, _NOTHING, self.expected.copy()
+        same.settled, same.present, same.expected = self.lower, _NOTHING, self.expected.copy()
+        same.recent = same.blocks = ()
         return same
 
     def expect_mass(self, mass: float, deviation: float) -> None:
@@ -247,12 +262,12 @@ class ProductSums:
 
     def take_over(self, other: ProductSums, bias_variance: FloatArray) -> None:
         """Add the rows of another sum, after the bias has changed by a variance (6,)."""
-        self.settled += self.recent.sum(axis=0)
-        diffuse_products(self.settled, bias_variance)
+        settled = self.lower
+        diffuse_products(settled, bias_variance)
         self._diffuse_prior(bias_variance)
-        self.settled += other.settled
-        self.recent, self.blocks, self.pieces, self._filled = other.recent, other.blocks, other.pieces, other._filled
-        self._piece, self._block = other._piece, other._block
+        self.settled = settled + other.settled
+        self.present, self.recent, self.pieces, self._filled = other.present, other.recent, other.pieces, other._filled
+        self.block, self.blocks = other.block, other.blocks
         self.expected = self.expected + other.expected
 
     def _diffuse_prior(self, variance: FloatArray) -> None:
@@ -270,16 +285,15 @@ class ProductSums:
         young = ProductSums(self.prior)
         young.mean, young.precision = self.mean, self.precision
         count = 1 + pieces
-        for age in range(count):
-            young.recent[age] = self.recent[(self._piece + age) % RECENT]
-        young.blocks[0] = self.find_recent(1, count)
+        young.present, young.recent = self.present, self.recent[:pieces]
+        young.block, young.blocks = self.find_recent(1, count), (_NOTHING,) * (pieces // PIECES)
         young.pieces, young._filled = pieces, self._filled
         young.inflation = young.known_inflation = self.inflation
         share = pieces / max(self.pieces, 1)
         young.expected, self.expected = share * self.expected, (1.0 - share) * self.expected
-        self.settled += self.find_recent(count + dropped, RECENT)
-        self.recent[:] = 0.0
-        self.blocks[[self._block, (self._block + 1) % BLOCKS]] = 0.0
+        self.settled = self.settled + self.find_recent(count + dropped, RECENT)
+        self.present, self.recent = np.zeros_like(_NOTHING), ()
+        self.block, self.blocks = _NOTHING, (_NOTHING,) * min(len(self.blocks), 1) + self.blocks[1:]
         self._filled = 0.0
         return young
 

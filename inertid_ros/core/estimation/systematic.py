@@ -330,7 +330,7 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     left = np.maximum((1.0 - absorbed / scale) * (expected > 0.0), 0.0).sum(axis=1)
     ratio = (squares / scale).sum(axis=1) / np.maximum(left, 1.0 / len(blocks))
     ratio = 0.5 * (ratio + np.repeat(ratio.reshape(2, 3).mean(axis=1), 3))
-    freedom = 2.0 * (len(blocks) - 1) * count_independent(sums.settled[0] + sums.recent[:, 0].sum(axis=0))
+    freedom = 2.0 * (len(blocks) - 1) * count_independent(sums.lower[0])
     shrunk = (_EXPECTED + freedom * ratio) / (_EXPECTED + freedom)
     return np.asarray(np.maximum(ratio, shrunk) * (1.0 + 2.0 / freedom))
 

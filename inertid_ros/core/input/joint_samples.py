@@ -103,15 +103,9 @@ def unwrap(position: float, last: float, is_angle: float) -> float:
 
 
 @compiled
-def find_expected(
-    line: IntArray, joints: FloatArray, c: int, column: int, velocities: FloatArray, step: float
-) -> float:
-    """The change of a position in a step [s] by the velocities at both ends, or else by the last slope."""
-    if len(velocities) > 0 and line[RAW] == 0:
-        return float(0.5 * step * (joints[VELOCITY, c] + velocities[column]))
-    if line[RAW] == 2:
-        return float(step * (joints[LATEST, c] - joints[BEFORE, c]) / (1e-9 * (line[RAW_LATEST] - line[RAW_BEFORE])))
-    return 0.0
+def find_slope_share(line: IntArray, step: float) -> float:
+    """A step [s] over the time between the last two positions without a velocity; 0 where there are not two."""
+    return float(step / (1e-9 * (line[RAW_LATEST] - line[RAW_BEFORE]))) if line[RAW] == 2 else 0.0
 
 
 @compiled
@@ -128,18 +122,20 @@ def is_outlier(
         velocities: (C,), or (0,) where they are not used.
         step: see above.
     """
-    is_measured = len(velocities) > 0 and line[RAW] == 0
+    is_measured, share = len(velocities) > 0 and line[RAW] == 0, find_slope_share(line, step)
+    most, farthest = SUDDEN * step + STEADY, SUDDEN * step**2 + PLAY
+    if not is_measured and line[RAW] < 2:
+        farthest += LEAP * step
     for c in range(len(taken)):
+        expected = share * (joints[LATEST, c] - joints[BEFORE, c])
         if is_measured:
-            allowed = STANDS_OUT * joints[JERKS, c] + SUDDEN * step + STEADY
-            if abs(velocities[taken[c]] - joints[VELOCITY, c]) > allowed:
+            velocity, before = velocities[taken[c]], joints[VELOCITY, c]
+            if abs(velocity - before) > STANDS_OUT * joints[JERKS, c] + most:
                 return True
+            expected = 0.5 * step * (before + velocity)
         last = joints[POSITION, c]
         change = unwrap(positions[taken[c]], last, joints[IS_ANGLE, c]) - last
-        expected = find_expected(line, joints, c, taken[c], velocities, step)
-        allowed = STANDS_OUT * joints[SCATTER, c] + SUDDEN * step**2 + PLAY
-        if not is_measured and line[RAW] < 2:
-            allowed += LEAP * step
+        allowed = STANDS_OUT * joints[SCATTER, c] + farthest
         if abs(change - expected) > allowed + UNEVEN_STAMPS * min(abs(change), abs(expected)):
             return True
     return False
@@ -191,17 +187,22 @@ def note_sample(
 
     Velocities are compared with the positions whether or not they are used.
     """
-    is_measured = len(velocities) > 0
+    has_velocities, share = len(velocities) > 0, find_slope_share(line, step)
+    is_fresh, is_measured = line[FRESH] != 0, has_velocities and line[RAW] == 0
+    weight = 1.0 / SCATTER_MEMORY if line[ASIDE] == 0 else 1.0
     for c in range(len(taken)):
         last = joints[POSITION, c]
-        joints[POSITION, c] = unwrap(positions[taken[c]], last, joints[IS_ANGLE, c])
-        if line[FRESH]:
+        position = unwrap(positions[taken[c]], last, joints[IS_ANGLE, c])
+        joints[POSITION, c] = position
+        if is_fresh:
             continue
-        change = joints[POSITION, c] - last
-        miss = abs(change - find_expected(line, joints, c, taken[c], velocities, step))
-        joints[SCATTER, c] += (miss - joints[SCATTER, c]) / (SCATTER_MEMORY if line[ASIDE] == 0 else 1.0)
-        if is_measured:
-            jerk = abs(velocities[taken[c]] - joints[VELOCITY, c])
-            joints[JERKS, c] += (jerk - joints[JERKS, c]) / (SCATTER_MEMORY if line[ASIDE] == 0 else 1.0)
-            joints[INTEGRAL, c] += 0.5 * step * (velocities[taken[c]] + joints[VELOCITY, c])
+        change, expected = position - last, share * (joints[LATEST, c] - joints[BEFORE, c])
+        if has_velocities:
+            velocity, before = velocities[taken[c]], joints[VELOCITY, c]
+            joints[JERKS, c] += weight * (abs(velocity - before) - joints[JERKS, c])
+            integral = 0.5 * step * (before + velocity)
+            joints[INTEGRAL, c] += integral
             joints[TRAVEL, c] += change
+            if is_measured:
+                expected = integral
+        joints[SCATTER, c] += weight * (abs(change - expected) - joints[SCATTER, c])
