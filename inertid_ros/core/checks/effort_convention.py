@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.compiled import brief
+from inertid_ros.core.compiled import brief, specialise
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import ArmModel
@@ -76,6 +76,7 @@ class EffortCheck:
         self._sums, self._sums_by_degrees = np.zeros((2, 6, len(arm.joint_names)))
         self._may_be_degrees = False
         self._to_radians = np.where(arm.is_angle, np.pi / 180.0, 1.0)
+        self._sum_up = specialise(sum_up, *([self._to_radians] * 4), self._sums)
 
     def find_gravity(self, positions: FloatArray) -> FloatArray:
         """Torques (n,) of gravity at positions (n,) by the URDF."""
@@ -83,10 +84,10 @@ class EffortCheck:
 
     def take(self, positions: FloatArray, gravity: FloatArray, efforts: FloatArray, bad: FloatArray) -> None:
         """Take positions, gravity and efforts, and 1 where these are not usable, (n,) each."""
-        self._may_be_degrees |= sum_up(positions, gravity, efforts, bad, self._sums)
+        self._may_be_degrees |= self._sum_up(positions, gravity, efforts, bad, self._sums)
         if self._may_be_degrees:
             gravity = self.find_gravity(self._to_radians * positions)
-            sum_up(positions, gravity, efforts, bad, self._sums_by_degrees)
+            self._sum_up(positions, gravity, efforts, bad, self._sums_by_degrees)
 
     def findings(self) -> tuple[Finding, ...]:
         """What positions or efforts seem to be, if not what they should be."""

@@ -19,7 +19,7 @@ from inertid_ros.core.checks.sensor_faults import (
     is_noisy,
     note_channel,
 )
-from inertid_ros.core.compiled import brief
+from inertid_ros.core.compiled import brief, specialise
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.records import BoolArray, FloatArray
 
@@ -42,8 +42,8 @@ _BEFORE, _MOVED = GRAVITY, GRAVITY + 1
 @brief
 def watch_efforts(
     w: FloatArray, efforts: FloatArray, gravity: FloatArray, velocities: FloatArray, bad: FloatArray, found: FloatArray
-) -> None:
-    """Judge efforts (n,) beside the ones of the rows before.
+) -> float:
+    """Judge efforts (n,) beside the ones of the rows before; returns the worst of what they show, see POSSIBLE.
 
     Args:
         w: (11, n) see `sensor_faults.LAST` and _BEFORE.
@@ -53,7 +53,7 @@ def watch_efforts(
         bad: (n,) 1 where there is no effort to be believed.
         found: (n,) result, see POSSIBLE.
     """
-    cause = np.zeros(3)
+    cause, worst = np.zeros(3), POSSIBLE
     for c in range(len(efforts)):
         found[c] = POSSIBLE
         if bad[c] != 0.0:
@@ -68,6 +68,8 @@ def watch_efforts(
             found[c] = STUCK
         elif w[ROWS, c] >= HELD and (w[CHANGES, c] <= 1.0 or is_noisy(w, c)):
             found[c] = HELD_STILL
+        worst = max(worst, found[c])
+    return worst
 
 
 class EffortFaults:
@@ -79,17 +81,19 @@ class EffortFaults:
         self._watched = np.zeros((REMEMBERED, len(joint_names)))
         self._watched[LAST] = np.nan
         self._found = np.zeros(len(joint_names))
+        self._watch = specialise(watch_efforts, self._watched, *([self._found] * 5))
 
     def take(
         self, stamp: int, efforts: FloatArray, gravity: FloatArray, velocities: FloatArray, bad: FloatArray
-    ) -> BoolArray:
-        """Judge a row, see `watch_efforts`; returns (n,) whose efforts are not to be learnt from."""
-        watch_efforts(self._watched, efforts, gravity, velocities, bad, self._found)
+    ) -> BoolArray | None:
+        """Judge a row, see `watch_efforts`; returns (n,) whose efforts are not to be learnt from, None if all are."""
+        if self._watch(self._watched, efforts, gravity, velocities, bad, self._found) == POSSIBLE:
+            return None
         stuck = self._found == STUCK
         if stuck.any():
             if not efforts.any() and (bad == 0.0).all():
                 self._health.report("effort", "effort_dead", stamp)
-                return np.ones_like(stuck)
+                return np.ones(len(stuck), dtype=bool)
             names = ", ".join(name for name, is_stuck in zip(self._names, stuck, strict=True) if is_stuck)
             self._health.report("effort", "effort_stuck", stamp, names)
         return np.asarray(self._found != POSSIBLE)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import brief, compiled, specialise
 from inertid_ros.core.diagnosis import Finding, Health, find_issue
 from inertid_ros.core.equations.equation import WRENCH_NAMES
 from inertid_ros.core.input.reading_faults import ReadingFaults
@@ -46,7 +46,7 @@ CODES = "", "", "sensor_dead", "sensor_frozen", "axis_stuck", "sensor_saturated"
 """Codes of the health issues."""
 
 
-@compiled
+@brief
 def watch_reading(w: FloatArray, reading: FloatArray, gravity: FloatArray, load: FloatArray, found: FloatArray) -> int:
     """Judge a reading (6,) beside the ones of the rows before.
 
@@ -143,6 +143,7 @@ class SensorFaults:
         limits[limits == 0.0] = np.inf
         self._watched[LEAST], self._watched[MOST] = -limits, limits
         self._found = np.zeros(6)
+        self._watch = specialise(watch_reading, self._watched, *([self._found] * 4))
 
     def believe(self) -> None:
         """Take the present unit and sign for the right ones."""
@@ -150,7 +151,7 @@ class SensorFaults:
 
     def take(self, stamp: int, reading: FloatArray, gravity: FloatArray, load: FloatArray) -> Fault | None:
         """Judge a row by its stamp, the newest reading (6,), gravity (3,) in the sensor and the load (10,)."""
-        kind = watch_reading(self._watched, reading, gravity, load, self._found)
+        kind = self._watch(self._watched, reading, gravity, load, self._found)
         code, since = self._readings.find(stamp)
         if code:
             self._health.report("wrench", code, stamp)

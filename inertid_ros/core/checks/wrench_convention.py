@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from inertid_ros.core.checks.gravity_hypotheses import NO_FRAME, Poses, Runs, find_turn, judge_forces
-from inertid_ros.core.compiled import brief, compiled
+from inertid_ros.core.compiled import brief, compiled, specialise
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.estimation.estimate import Sign
 from inertid_ros.core.records import FloatArray, IntArray
@@ -70,6 +70,8 @@ class ConventionCheck:
         self._path, self._gravity, self._lag = path, gravity, lag
         self._rows, self._history = np.empty((_POSES, 13 + joints)), np.empty((_HISTORY, 1 + joints))
         self.restart()
+        line = self._rows[0]
+        self._count_row = specialise(count_row, line, line, line, lag, self._history, self._rows, self._counts)
 
     def restart(self) -> None:
         """Forget all poses, and what they have said."""
@@ -79,7 +81,7 @@ class ConventionCheck:
 
     def take(self, signals: FloatArray, readings: FloatArray, sample: FloatArray) -> None:
         """Take the signals (16,) and readings (6,) of a row, and its sample [time, positions, ...]."""
-        count_row(signals, readings, sample, self._lag, self._history, self._rows, self._counts)
+        self._count_row(signals, readings, sample, self._lag, self._history, self._rows, self._counts)
 
     def prepare(self) -> Callable[[], tuple[Finding, ...]]:
         """What gives, in any thread, all that can be said by now; nothing while the sensor has not turned enough."""

@@ -84,14 +84,18 @@ def solve_triangle(matrix: FloatArray, values: FloatArray) -> None:
 
 
 @compiled
-def spread_row(matrix: FloatArray, row: FloatArray, spread: FloatArray) -> None:
-    """R^-T A^T (n,) for one row A (n,): its squared length is A P A^T."""
-    n = len(spread)
+def spread_rows(matrix: FloatArray, spreads: FloatArray) -> None:
+    """Replace rows A (K, n) by A R^-1: the products of two of them are those of A P A^T."""
+    channels, n = spreads.shape
     for i in range(n):
-        left = row[i]
-        for j in range(i):
-            left -= matrix[j, i] * spread[j]
-        spread[i] = left / matrix[i, i]
+        line, scale = matrix[i], 1.0 / matrix[i, i]
+        for k in range(channels):
+            spread = spreads[k]
+            solved = scale * spread[i]
+            spread[i] = solved
+            if solved != 0.0:
+                for j in range(i + 1, n):
+                    spread[j] -= solved * line[j]
 
 
 @compiled
@@ -166,16 +170,15 @@ def compare_row(
     innovation, relative = np.empty(channels), np.empty(channels)
     squares = np.zeros(2)
     for k in range(channels):
-        deviation = np.sqrt(variance[k])
-        left = row[k, n]
+        scale, left = 1.0 / np.sqrt(variance[k]), row[k, n]
         for j in range(n):
             left -= row[k, j] * unknowns[j]
-            whitened[k, j] = row[k, j] / deviation
-        whitened[k, n] = row[k, n] / deviation
+            whitened[k, j] = spreads[k, j] = scale * row[k, j]
+        whitened[k, n] = scale * row[k, n]
         squares[k // 3] += left * left
-        innovation[k] = left / deviation
+        innovation[k] = scale * left
         relative[k] = noise[k] / variance[k]
-        spread_row(matrix, whitened[k, :n], spreads[k])
+    spread_rows(matrix, spreads)
     expected = np.empty((channels, channels))
     leverage = 0.0
     for i in range(channels):

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inertid_ros.core.compiled import specialise
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, UNKNOWNS, attenuate
 from inertid_ros.core.estimation.change import (
     CERTAIN,
@@ -202,6 +203,12 @@ class _Hypotheses:
         return find_probability(contact, load, bias if self.has_turned else -math.inf)
 
 
+def _specialise_track_row() -> Callable[..., tuple[bool, float, float]]:
+    line, table = np.empty(1), np.empty((1, 1))
+    known, row = (table, line), (table, line, line, line)
+    return specialise(track_row, *known, *row, line, line, 0.0, line, True, line, table, line, line, table)
+
+
 class HypothesisEstimator:
     """Takes one row a decision interval and keeps estimate, mode and hypotheses.
 
@@ -219,6 +226,8 @@ class HypothesisEstimator:
         self._whitened = np.empty((6, UNKNOWNS + 1))
         self._variance, self._noise = np.empty((2, 6))
         self._products = np.zeros(PRODUCTS)
+        self._track_row = _specialise_track_row()
+        self._lay_down_products = specialise(lay_down_products, self._products, self._products, 0.0, self._products)
         nuisances = nuisance_deviations(
             settings.delay_uncertainty, settings.tilt_uncertainty, settings.gain_uncertainty, settings.cross_talk
         )
@@ -250,11 +259,9 @@ class HypothesisEstimator:
     def copy(self) -> HypothesisEstimator:
         """An independent copy, but for memory that each row writes to before it is read."""
         same = copy_shallow(self)
-        same._main, same._sums, same.values = self._main.copy(), self._sums.copy(), self.values.copy()
-        same._state, same._pose, same._before = self._state.copy(), self._pose.copy(), self._before.copy()
-        same._motion_noise = self._motion_noise.copy()
-        same._previous = None if self._previous is None else self._previous.copy()
-        same._hypotheses = None if self._hypotheses is None else self._hypotheses.copy()
+        for name in _CHANGED_IN_PLACE:
+            value = getattr(self, name)
+            setattr(same, name, None if value is None else value.copy())
         return same
 
     def recall(self, remembered: RememberedLoad, age: float) -> None:
@@ -287,7 +294,7 @@ class HypothesisEstimator:
         interval = self._measure_interval(time)
         self._let_bias_wander(interval)
         tested = self._hypotheses
-        fits, total, leverage = track_row(
+        fits, total, leverage = self._track_row(
             self._main.matrix,
             self.values,
             row.equations,
@@ -305,7 +312,7 @@ class HypothesisEstimator:
             self._noise,
             self._motion_noise,
         )
-        lay_down_products(row.signals, self._before, interval, self._products)
+        self._lay_down_products(row.signals, self._before, interval, self._products)
         if tested is not None:
             tested.take(self._whitened, total, self._find_room(), row, fits and leverage < _PREDICTED)
             is_over = tested.sums.add(self._products, row.readings, self._variance, self._noise, interval)
@@ -586,6 +593,11 @@ class HypothesisEstimator:
 _LEVERS = np.repeat([1.0, LEVER**2], 3)
 """Square of what a newton that is misread does to each channel [1, m²]."""
 _NOTHING = Decision(False)
+_CHANGED_IN_PLACE = (
+    *("_main", "_sums", "values", "_state", "_pose", "_before", "_motion_noise"),
+    *("_previous", "_hypotheses"),
+)
+"""What rows change of an estimator; they replace all else."""
 _RECOVERED = (_RECOVERY + 1.0) / (_RECOVERY + 2.0)
 """Probability that a contact has ended after so many rows that fit: Laplace's rule of succession."""
 _WORDS = {

@@ -6,7 +6,7 @@ from copy import copy as copy_shallow
 
 import numpy as np
 
-from inertid_ros.core.compiled import brief, compiled
+from inertid_ros.core.compiled import brief, compiled, specialise
 from inertid_ros.core.equations.load import FEATURES, LOAD
 from inertid_ros.core.records import FloatArray
 
@@ -179,6 +179,7 @@ class ProductSums:
         self.known_inflation: FloatArray = np.ones(6)
         self.left: FloatArray = np.zeros(2)
         self._filled = 0.0
+        self._add_products = specialise(add_products, self.present, *([self.expected] * 5))
 
     def add(
         self, z: FloatArray, readings: FloatArray, variance: FloatArray, noise: FloatArray, interval: float
@@ -187,7 +188,7 @@ class ProductSums:
 
         Returns whether that completes a piece: then call `begin_piece`.
         """
-        add_products(self.present, z, readings, variance, noise, self.expected)
+        self._add_products(self.present, z, readings, variance, noise, self.expected)
         self._filled += interval
         return self._filled >= PIECE
 

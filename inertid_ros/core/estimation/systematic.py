@@ -24,6 +24,7 @@ vibration, all that the model misses), and by so much the rows' variances are en
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -146,13 +147,16 @@ def expand_channels(
     for feature in range(MOVING):
         regressor = load_part[feature]
         for j in range(6):
-            pure[j] = (regressor[j] * values[:BIAS]).sum()
+            pure[j] = 0.0
+            for u in range(BIAS):
+                pure[j] += regressor[j, u] * values[u]
         for channel in range(6):
             effect, by_phi[:] = 0.0, 0.0
             for j in range(6):
                 mixing = values[GAIN + 6 * channel + j] + (1.0 if j == channel else 0.0)
                 effect += mixing * pure[j]
-                by_phi += mixing * regressor[j]
+                for u in range(BIAS):
+                    by_phi[u] += mixing * regressor[j, u]
             found, by_unknown = coefficients[channel], derivatives[channel]
             lay_down_feature(feature, 1.0, effect, by_phi, pure, found, by_unknown)
             lay_down_feature(RATES + feature, -values[DELAY], effect, by_phi, pure, found, by_unknown)
@@ -181,11 +185,12 @@ def add_channels(
     weighted, square = np.empty((size, count)), np.empty((count, count))
     for channel in range(len(grams)):
         gram, by_unknown, unknowns = grams[channel], derivatives[channel], involved[channel]
+        scale = 1.0 / inflation[channel]
         weighted[:] = 0.0
         square[:] = 0.0
         for p in range(size):
             for q in range(size):
-                factor = gram[p, q] / inflation[channel]
+                factor = scale * gram[p, q]
                 for a in range(count):
                     weighted[p, a] += factor * by_unknown[q, a]
             for a in range(count):
@@ -269,6 +274,20 @@ def find_coefficients(values: FloatArray) -> FloatArray:
     return _expand(values)[0]
 
 
+@compiled
+def find_squares(grams: FloatArray, coefficients: FloatArray) -> FloatArray:
+    """Weighted squares (6,) of the residuals of products (6, P, P) with coefficients (6, P): c^T G c."""
+    squares = np.zeros(len(grams))
+    for channel in range(len(grams)):
+        gram, c = grams[channel], coefficients[channel]
+        for p in range(len(c)):
+            along = 0.0
+            for q in range(len(c)):
+                along += gram[p, q] * c[q]
+            squares[channel] += c[p] * along
+    return squares
+
+
 def weigh_products(grams: FloatArray, values: FloatArray, inflation: FloatArray) -> tuple[FloatArray, FloatArray]:
     """What products (6, P, P) say of the unknowns about some values: information (55, 55) and slope (55,)."""
     data, slope = np.zeros((NUISANCES, NUISANCES)), np.zeros(NUISANCES)
@@ -317,7 +336,7 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     blocks = sums.full_blocks
     coefficients, derivatives = _expand(normal.values)
     if len(blocks) < _FEWEST_BLOCKS:
-        squares = np.einsum("ip,ipq,iq->i", coefficients, sums.total, coefficients)
+        squares = find_squares(sums.total, coefficients)
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
     merged = merge_repeats(blocks)
     blocks = merged if len(merged) >= _FEWEST_BLOCKS else blocks
@@ -357,7 +376,6 @@ class Normal:
     Attributes:
         index: (V,) the free unknowns.
         inflation: (6,) by which the rows' variances were enlarged.
-        prior: (V - 16, V - 16) precision of the nuisances, whatever load and bias are.
         covariance: (V, V) of the free unknowns.
         values: (55,) after the step.
     """
@@ -372,16 +390,21 @@ class Normal:
         step = scale * (slope[self.index] + known @ (values - sums.mean)[self.index])
         inverse = np.empty(known.shape)
         scales = np.outer(scale, scale)
-        factor = factorise_safely((data[part] + known) * scales)
+        information = data[part] + known
+        factor = factorise_safely(information * scales)
         solve_factorised(factor, step, inverse)
         self.covariance = inverse * scales
         self.values = values.copy()
         self.values[self.index] -= scale * step
+        self._known, self._information = known, information
+
+    @cached_property
+    def prior(self) -> FloatArray:
+        """Precision (V - 16, V - 16) of the nuisances, whatever load and bias are."""
+        known = self._known
         across = known[:UNKNOWNS, UNKNOWNS:]
         explained = across.T @ np.linalg.solve(known[:UNKNOWNS, :UNKNOWNS], across)
-        self.prior = known[UNKNOWNS:, UNKNOWNS:] - explained
-        self._data = data[part] + known
-        self._data[UNKNOWNS:, UNKNOWNS:] -= self.prior
+        return np.asarray(known[UNKNOWNS:, UNKNOWNS:] - explained)
 
     @property
     def systematic(self) -> FloatArray:
@@ -392,7 +415,9 @@ class Normal:
     @property
     def repeatability(self) -> FloatArray:
         """The rest (V, V) of the covariance: what noise causes."""
-        return np.asarray(self.covariance @ self._data @ self.covariance)
+        data = self._information.copy()
+        data[UNKNOWNS:, UNKNOWNS:] -= self.prior
+        return np.asarray(self.covariance @ data @ self.covariance)
 
     def spread(self, matrix: FloatArray) -> FloatArray:
         """A matrix (V, V) of the free unknowns as one of all (55, 55)."""
@@ -431,9 +456,9 @@ def find_left(sums: ProductSums, total: FloatArray, piece: FloatArray) -> FloatA
     loose part) averages out.
     """
     coefficients = find_coefficients(sums.values)
-    squares = np.einsum("ip,ipq,iq->i", coefficients, piece, coefficients)
+    squares = find_squares(piece, coefficients)
     weights = np.maximum(piece[:, CONSTANT, CONSTANT], np.finfo(float).tiny)
-    means = np.einsum("ip,ip->i", coefficients, piece[:, CONSTANT]) ** 2 / weights
+    means = (coefficients * piece[:, CONSTANT]).sum(axis=1) ** 2 / weights
     noise = sums.expected * weights / np.maximum(total[:, CONSTANT, CONSTANT], weights)
     return np.array([means.sum(), np.maximum(squares - noise, 0.0).sum()])
 
@@ -490,6 +515,6 @@ def find_attenuation(normal: Normal, motion_noise: FloatArray) -> tuple[FloatArr
 def find_misfit(sums: ProductSums, grams: FloatArray, values: FloatArray) -> FloatArray:
     """Root mean square (2,) [N, Nm] of what a solution leaves of forces and torques beyond the noise of the rows."""
     coefficients = find_coefficients(values)
-    squares = np.einsum("ip,ipq,iq->i", coefficients, grams, coefficients) - sums.expected
+    squares = find_squares(grams, coefficients) - sums.expected
     excess = np.maximum(squares, 0.0) / np.maximum(grams[:, CONSTANT, CONSTANT], np.finfo(float).tiny)
     return np.asarray(np.sqrt(excess.reshape(2, 3).sum(axis=1)))

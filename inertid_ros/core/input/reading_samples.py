@@ -48,12 +48,12 @@ def compare_reading(
         aside: how many in a row were left out.
         is_fresh: whether there is none before it.
     """
-    jumps, agrees = False, aside > 0
+    jumps, agrees, free = False, aside > 0, 1.0 + SUDDEN * step
     for c in range(channels.shape[1]):
         value = values[channels[COLUMN, c]] * scales[FACTOR, c]
         if not abs(value) <= LARGEST:
             return NO_WRENCH if np.isfinite(value) else FITS
-        allowed = STANDS_OUT * scales[USUAL, c] + scales[FREE, c] * (1.0 + SUDDEN * step)
+        allowed = STANDS_OUT * scales[USUAL, c] + scales[FREE, c] * free
         jumps |= abs(value - scales[HELD, c]) > allowed
         agrees &= abs(value - scales[SET_ASIDE, c]) <= allowed
     if is_fresh or not jumps:
@@ -69,12 +69,12 @@ def note_reading(
 
     After a step, the usual change is that since the reading that was left out.
     """
-    last, memory = (SET_ASIDE, 1.0 + CONFIRMED) if is_step else (HELD, USUAL_MEMORY)
+    last, weight = (SET_ASIDE, 1.0 / (1.0 + CONFIRMED)) if is_step else (HELD, 1.0 / USUAL_MEMORY)
     for c in range(channels.shape[1]):
         value = values[channels[COLUMN, c]] * scales[FACTOR, c]
         if not is_taken:
             scales[SET_ASIDE, c] = value
         elif np.isfinite(value):
             if not is_fresh:
-                scales[USUAL, c] += (abs(value - scales[last, c]) - scales[USUAL, c]) / memory
+                scales[USUAL, c] += weight * (abs(value - scales[last, c]) - scales[USUAL, c])
             scales[HELD, c] = value

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.compiled import brief, compiled
+from inertid_ros.core.compiled import brief, compiled, specialise
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import FloatArray, IntArray
@@ -250,15 +250,17 @@ class RowFit:
 
     def __init__(self, channels: int) -> None:
         """Start with no rows."""
-        self._sums = np.zeros((4, channels))
+        self._sums = sums = np.zeros((4, channels))
+        self._fit_record = specialise(fit_record, sums, sums)
+        self._fit_row = specialise(fit_row, sums, sums[0], 0, sums[0], sums)
 
     def take(self, record: FloatArray) -> None:
         """Take a row as it was recorded, see `fit_record`."""
-        fit_record(record, self._sums)
+        self._fit_record(record, self._sums)
 
     def take_row(self, row: FloatArray, values: FloatArray, first: int, usable: FloatArray) -> None:
         """Take a row [A, y] that values explain, see `fit_row`."""
-        fit_row(row, values, first, usable, self._sums)
+        self._fit_row(row, values, first, usable, self._sums)
 
     @property
     def rows(self) -> IntArray:

@@ -126,6 +126,10 @@ class Rows:
         line = readings = result = integers, table
         self.carry = specialise(carry, *memory, *line, integers, *readings, *result, table, 0)
         self._nothing = *line, integers, *readings
+        own = self._own, integers
+        self._weigh_entries = specialise(weigh_entries, *own, self._own)
+        self._record_row = specialise(record_row, *own, self._own, integers.reshape(0, 0), table)
+        self._fill_nuisances = specialise(fill_nuisances, *own, 0, table)
 
     @cached_property
     def foresee(self) -> Callable[..., bool]:
@@ -156,15 +160,15 @@ class Rows:
 
     def record_row(self, values: FloatArray, drives: IntArray, record: FloatArray) -> bool:
         """Record the newest row and leave out what noise alone would excite, see `making.record_row`."""
-        return record_row(self._own, self.own_integers, values, drives, record)
+        return self._record_row(self._own, self.own_integers, values, drives, record)
 
     def fill_nuisances(self, first: int, tilted: FloatArray) -> None:
         """Fill in the columns of tilt and delay, see `making.fill_nuisances`."""
-        fill_nuisances(self._own, self.own_integers, first, tilted)
+        self._fill_nuisances(self._own, self.own_integers, first, tilted)
 
     def set_values(self, values: FloatArray) -> None:
         """Predict with these values (U,) of the unknowns from now on."""
-        weigh_entries(self._own, self.own_integers, values)
+        self._weigh_entries(self._own, self.own_integers, values)
 
     def forget_reach(self) -> None:
         """Forget how far the joints have come."""

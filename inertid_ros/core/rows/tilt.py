@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from inertid_ros.core.compiled import brief, compiled
+from inertid_ros.core.compiled import brief, compiled, specialise
 from inertid_ros.core.equations.base_parameters import draw_states
 from inertid_ros.core.equations.model import LinkModel, find_own_sizes
 from inertid_ros.core.records import FloatArray
@@ -177,6 +177,8 @@ class GravityTilt:
         self.shows[:, :AXES] = True
         self._state = np.empty((3, joints, len(self.deviations)))
         self._filtered: FloatArray = self._state[2]
+        lines = self._floats, self._bodies, self._cutoffs, self._state, self._cutoffs
+        self._take_tilt = specialise(take_tilt, *lines, 0.0)
         self.restart()
 
     def _list_regressors(self, poses: FloatArray) -> FloatArray:
@@ -211,7 +213,7 @@ class GravityTilt:
     def take(self, time: float, positions: FloatArray) -> FloatArray:
         """Columns (n, C) at joint positions (n,) of a row, in memory that the next row overwrites."""
         step = time - self._time if self._time > -math.inf else 0.0
-        take_tilt(self._floats, self._bodies, positions, self._state, self._cutoffs, step)
+        self._take_tilt(self._floats, self._bodies, positions, self._state, self._cutoffs, step)
         self._time = time
         return self._filtered
 

@@ -134,7 +134,7 @@ class ArmTask:
         self._energy = None
         if model.source.has_efforts and not model.source.has_base_wrench and self._energy_rows is None:
             self._energy = EnergyCrossCheck(model, links, INTERVAL * 1e-9)
-        self._drives = equation.drives
+        self._drives = np.ascontiguousarray(equation.drives)
         self._first_effort = len(model.channels) - joints
         self._solved_rows = 0
         self._settled_at = -np.inf
@@ -188,7 +188,7 @@ class ArmTask:
         efforts, bad = segment.readings[position, first:], segment.bad[position, first:]
         gravity = check.find_gravity(positions)
         faulty = self._faults.take(segment.stamps.item(position), efforts, gravity, velocities, bad)
-        if faulty.any():
+        if faulty is not None:
             self.rows.row.usable[first:][faulty] = 0.0
             self.rows.memory.last_bad[first:][faulty] = segment.samples.item(position, 0)
             bad = np.maximum(bad, faulty)

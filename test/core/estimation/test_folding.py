@@ -29,7 +29,7 @@ from inertid_ros.core.estimation.folding import (
     fold_rows,
     learn_inflation,
     solve_triangle,
-    spread_row,
+    spread_rows,
     squared_distance,
     track_row,
     weigh_row,
@@ -78,9 +78,9 @@ def test_spread_of_a_row_is_its_standard_deviation(n: int) -> None:
     rows = random.normal(size=(5 * n + 5, n + 1))
     covariance = np.linalg.inv(rows[:, :-1].T @ rows[:, :-1])
     row, other = random.normal(size=(2, n))
-    spread, second = np.empty(n), np.empty(n)
-    spread_row(make_root(rows), row, spread)
-    spread_row(make_root(rows), other, second)
+    spreads = np.stack((row, other))
+    spread_rows(make_root(rows), spreads)
+    spread, second = spreads
     assert spread @ spread == pytest.approx(row @ covariance @ row)
     assert spread @ second == pytest.approx(row @ covariance @ other)
 
