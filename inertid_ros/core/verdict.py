@@ -214,7 +214,11 @@ def _judge_sensor(estimate: LoadEstimate, sensor: WristSensor) -> Iterator[Findi
         message = "the wrench is inconsistent with the load by now: the numbers are those of the time before"
         yield Finding("warning", "in_contact", message)
     if not sensor.noise_calibrated:
-        yield Finding("info", "noise_assumed", "the noise of the sensor is assumed, not measured: stand still for 2 s")
+        message = (
+            "the noise of the sensor is assumed, not measured: stand still for 2 s, with a driver that publishes every "
+            "reading instead of repeating the last one"
+        )
+        yield Finding("info", "noise_assumed", message)
 
 
 def _judge_links(estimate: LinksEstimate) -> Iterator[Finding]:

@@ -2,7 +2,8 @@
 
 White noise of density S (variance per hertz) has means over blocks of length T with variance S / T. Rows of a filtered
 regressor are correlated, and their residuals say little of the noise that matters; means over 0.1 s at standstill do,
-and vibration of the structure drops out of them. Their variance is pooled over runs of 2 s.
+and vibration of the structure drops out of them. Their variance is pooled over runs of 2 s. Runs in which a driver only
+repeats one reading tell nothing: the noise is taken to be that of a noisy sensor until it was seen.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ SHORTEST_RUN = 8
 """Means in a run from which a variance is believed: that of eight is known to a half."""
 STILL = 1e-3
 """The robot stands still while no joint moves by more than this [rad or m] in a block: encoders step by less."""
+SAME = 1e-9
+"""Part by which means of readings that only repeat themselves differ: rounding of their sums."""
 MEMORY = 200.0
 """Degrees of freedom (20 s of standstill) beyond which the past is halved: sensors warm up."""
 
@@ -89,7 +92,7 @@ def close_block(m: FloatArray, of: IntArray, samples: FloatArray, index: int) ->
         of[NOISE_MEANS] += 1
     if not usable or of[NOISE_MEANS] == RUN:
         end_run(m, of)
-    elif of[NOISE_MEANS] >= SHORTEST_RUN:
+    elif of[NOISE_MEANS] >= SHORTEST_RUN and not is_repeated(m, of):
         pool_run(m, of, False)
     for i in range(6):
         m[noise + SUM + i] = 0.0
@@ -111,13 +114,24 @@ def find_farthest(m: FloatArray, place: int, joints: int, samples: FloatArray, i
 def end_run(m: FloatArray, of: IntArray) -> None:
     """Keep the variance of the run's means."""
     noise = of[NOISE]
-    if of[NOISE_MEANS] >= SHORTEST_RUN:
+    if of[NOISE_MEANS] >= SHORTEST_RUN and not is_repeated(m, of):
         pool_run(m, of, True)
         if m[noise + FREEDOM] > MEMORY:
             for i in range(6):
                 m[noise + POOLED + i] *= 0.5
             m[noise + FREEDOM] *= 0.5
     of[NOISE_MEANS] = 0
+
+
+@compiled
+def is_repeated(m: FloatArray, of: IntArray) -> bool:
+    """Whether all means of the run are the same: a driver that holds its last reading shows no noise."""
+    run = of[NOISE_RUN]
+    for place in range(run, run + 6 * of[NOISE_MEANS]):
+        first = m[run + (place - run) % 6]
+        if abs(m[place] - first) > SAME * abs(first):
+            return False
+    return True
 
 
 @compiled

@@ -73,20 +73,25 @@ def test_density_is_that_of_the_means_over_a_tenth_of_a_second() -> None:
     np.testing.assert_allclose(rows.memory.noise[:6], squares / (19 + 19 + 8 - 2) * 0.1, rtol=1e-9)
 
 
+def test_readings_that_only_repeat_themselves_show_no_noise() -> None:
+    """A driver that holds one reading in each pose; then one that shows its noise."""
+    count = 4 * int(RATE)
+    poses = np.repeat(make_noise(2, 3) + 2.0, count // 2, axis=0)
+    rows = make_monitor()
+    feed(rows, np.zeros((count, 6)), poses)
+    assert not is_calibrated(rows)
+    np.testing.assert_allclose(deviations(rows), np.repeat([UNCALIBRATED_FORCE, UNCALIBRATED_TORQUE], 3))
+    feed(rows, np.zeros((count, 6)), make_noise(count, 4) + 2.0, start=count)
+    assert is_calibrated(rows)
+    np.testing.assert_allclose(deviations(rows), np.repeat([0.1, 0.005], 3) / np.sqrt(RATE), rtol=0.5)
+
+
 def test_nothing_is_learned_in_motion() -> None:
     count = 10 * int(RATE)
     rows = make_monitor()
     feed(rows, np.linspace(0.0, 1.0, count)[:, None] * np.ones(6), make_noise(count))
     assert not is_calibrated(rows)
     np.testing.assert_allclose(deviations(rows), np.repeat([UNCALIBRATED_FORCE, UNCALIBRATED_TORQUE], 3))
-
-
-def test_repeated_readings_do_not_give_zero_noise() -> None:
-    count = 4 * int(RATE)
-    rows = make_monitor(0.002, 1e-4)
-    feed(rows, np.zeros((count, 6)), np.ones((count, 6)))
-    assert is_calibrated(rows)
-    np.testing.assert_allclose(deviations(rows), np.repeat([0.002, 1e-4], 3))
 
 
 @pytest.mark.parametrize("size", [1, 13, 400])
