@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from inertid_ros.core.records import FloatArray, IntArray
 
@@ -55,9 +56,12 @@ def find_evidence(
     strengths, count = np.append(start, 1.0), len(start) + 1
     for _ in range(_ROUNDS):
         widths = strengths[groups] * sizes
-        covariance = np.linalg.inv(np.eye(len(sizes)) + widths[:, None] * information * widths)
-        mean = covariance @ (widths * pull)
-        determined = np.bincount(groups, 1.0 - np.diag(covariance), count)
+        factor, failed = dpotrf(np.eye(len(sizes)) + widths[:, None] * information * widths, lower=1)
+        if failed:
+            raise np.linalg.LinAlgError("the information that priors are weighed by is not positive or not finite")
+        root, _ = dtrtri(factor, lower=1)
+        mean = root.T @ (root @ (widths * pull))
+        determined = np.bincount(groups, 1.0 - np.square(root).sum(axis=0), count)
         squares = np.bincount(groups, mean**2, count)
         found = strengths * np.sqrt(squares / np.maximum(determined, np.finfo(float).tiny))
         found = np.clip(found, _WEAKEST, 1.0 / _WEAKEST)
@@ -65,4 +69,4 @@ def find_evidence(
         if (np.abs(np.log(found / strengths)) < _SETTLED).all():
             break
         strengths = found
-    return Evidence(strengths[:-1], widths, mean, covariance)
+    return Evidence(strengths[:-1], widths, mean, root.T @ root)
