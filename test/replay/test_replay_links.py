@@ -238,7 +238,7 @@ def test_information_of_recordings_adds_up_in_processes_too(bags: list[Path], tm
     assert len(singles) == 2
     rows = sum(int(single.estimate.fit.rows[0]) for single in singles if single.estimate.fit is not None)
     assert one.document["links"]["fit"]["channels"]["joint1"]["rows"] == rows
-    combined = combine(one.recordings).links
+    combined = one.found.links
     assert combined is not None
     assert combined.estimate.values.tolist() == list(first["values"])
     for index, name in enumerate(combined.channels):
