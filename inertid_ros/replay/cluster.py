@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
-from collections.abc import Iterator, Sequence
+import pickle
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -68,10 +70,10 @@ def run_on_cluster(
         client = stack.enter_context(_start(count) if scheduler == LOCAL else _connect(scheduler))
         proof = stack.enter_context(NamedTemporaryFile(prefix=".shared_", dir=output))
         place = _Place(Path.cwd(), Path(proof.name).absolute())
-        executor = client.get_executor(pure=False)
+        executor, unpack = client.get_executor(pure=False), _make_unpacker()
         yield from gather(
             jobs,
-            lambda job: executor.submit(_work, job.work, place),
+            lambda job: executor.submit(unpack, pickle.dumps((_work, job.work, place))),
             lambda done: progress(sum(job.messages for job in done)),
             lost,
         )
@@ -82,6 +84,7 @@ def _connect(scheduler: str) -> Iterator[Any]:
     """The client of a scheduler that has workers."""
     from distributed import Client
 
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what is lost is named, recording by recording
     try:
         client = Client(scheduler, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError, asyncio.TimeoutError) as error:
@@ -102,8 +105,6 @@ def _connect(scheduler: str) -> Iterator[Any]:
 @contextlib.contextmanager
 def _start(count: int) -> Iterator[Any]:
     """The client of a cluster of so many processes that nobody else can reach, without a page that shows it."""
-    import logging
-
     import dask
     from distributed import Client, LocalCluster
 
@@ -153,6 +154,22 @@ class _Place:
             f"{name} {theirs[name]} instead of {mine}" for name, mine in self.versions.items() if theirs[name] != mine
         ]
         return f"has {', '.join(other)}: install the same versions, for the same numbers" if other else ""
+
+
+def _make_unpacker() -> Callable[[bytes], Any]:
+    """A function of bytes with a pickled function and its arguments in them, which calls it.
+
+    It is pickled by value, for it has no name of its own. A scheduler and workers that cannot import this package can
+    therefore take it, and fail when they call it; they would break off the connection to something they cannot read.
+    """
+
+    def unpack_and_call(packed: bytes) -> Any:
+        import pickle
+
+        function, *arguments = pickle.loads(packed)
+        return function(*arguments)
+
+    return unpack_and_call
 
 
 def _work(work: Work, place: _Place) -> Result:

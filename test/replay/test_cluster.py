@@ -200,6 +200,20 @@ def test_a_scheduler_without_workers_says_how_to_start_some(
     assert "has no workers: start some with `dask worker tcp://127.0.0.1:" in line
 
 
+def test_a_worker_without_this_package_is_told_what_to_install(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It stays in the cluster; sent something that it cannot unpickle, it would leave."""
+    from distributed import LocalCluster
+
+    monkeypatch.chdir(folder)
+    forget = "import sys\nsys.modules['inertid_ros'] = None\n"
+    with LocalCluster(1, host="127.0.0.1", dashboard_address="127.0.0.1:0", preload=[forget], silence_logs=50) as one:
+        assert replay(["bag_0"], str(tmp_path / "out"), "--scheduler", one.scheduler_address) == 1
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "bag_0: the worker has not all that is needed: install inertid_ros" in line
+
+
 def test_a_worker_that_would_do_otherwise_is_refused(tmp_path: Path) -> None:
     proof = tmp_path / "proof"
     place = cluster._Place(tmp_path, proof)
