@@ -67,7 +67,7 @@ def run_on_cluster(
         ImportError: "the worker has not all that is needed: install inertid_ros in its environment as it is here",
     }
     with contextlib.ExitStack() as stack:
-        client = stack.enter_context(_start(count) if scheduler == LOCAL else _connect(scheduler))
+        client = stack.enter_context(start_cluster(count) if scheduler == LOCAL else _connect(scheduler))
         proof = stack.enter_context(NamedTemporaryFile(prefix=".shared_", dir=output))
         place = _Place(Path.cwd(), Path(proof.name).absolute())
         executor, unpack = client.get_executor(pure=False), _make_unpacker()
@@ -103,7 +103,7 @@ def _connect(scheduler: str) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _start(count: int) -> Iterator[Any]:
+def start_cluster(count: int) -> Iterator[Any]:
     """The client of a cluster of so many processes that nobody else can reach, without a page that shows it."""
     import dask
     from distributed import Client, LocalCluster

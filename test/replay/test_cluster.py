@@ -144,7 +144,7 @@ def list_listening(process: int) -> set[str]:
 
 def test_nobody_else_can_reach_it_and_no_page_shows_it() -> None:
     before = list_listening(os.getpid())
-    with cluster._start(1) as client:
+    with cluster.start_cluster(1) as client:
         addresses = list_listening(os.getpid()) - before
         pages = client.scheduler_info()["services"]["dashboard"]
         for page in ("status", "info/main/workers.html", "json/counts.json", "metrics"):
@@ -194,7 +194,7 @@ def test_a_scheduler_without_workers_says_how_to_start_some(
 ) -> None:
     monkeypatch.setattr(cluster, "_PATIENCE", 0.5)
     monkeypatch.chdir(folder)
-    with cluster._start(0) as client:
+    with cluster.start_cluster(0) as client:
         assert replay(["bag_0"], str(tmp_path / "out"), "--scheduler", client.scheduler.address) == 1
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert "has no workers: start some with `dask worker tcp://127.0.0.1:" in line
