@@ -17,6 +17,7 @@ from support.bags import puma_messages, write_bag
 from inertid_ros.cli.main import main
 from inertid_ros.files.provenance import list_versions
 from inertid_ros.replay import cluster, recordings
+from inertid_ros.replay.inputs import Plan
 
 pytest.importorskip("distributed")
 BAGS = ["bag_0", "broken.mcap", "bag_1", "bag_2"]
@@ -111,9 +112,8 @@ def test_a_recording_that_ends_every_worker_is_named_and_the_others_are_added_up
 
 
 def test_progress_counts_every_message(folder: Path, scheduler: str, tmp_path: Path) -> None:
-    from inertid_ros.replay.inputs import Plan
-
-    plan, counted = Plan(), []
+    plan = Plan()
+    counted: list[int] = []
     found = recordings.find_recordings([folder / "bag_0", folder / "bag_1"], plan)
     recordings.replay_recordings(found, plan, tmp_path, counted.append, None, scheduler)
     assert sum(counted) == sum(recording.messages for recording in found) > 0
