@@ -82,10 +82,21 @@ setup(
     ],
     install_requires=["matplotlib", "numba", "numpy", "pin", "plotly", "PyYAML", "rich", "rosbags", "scipy"],
     extras_require={
+        "cluster": ["distributed"],
         "docs": ["mkdocs"],
         "jazzy": JAZZY,
         "jazzytest": ["ros-jazzy-test-msgs"],
-        "test": ["hypothesis", "mypy", "pytest", "pytest-xdist", "ruff", "setuptools", "types-PyYAML", "xacro"],
+        "test": [
+            "distributed",
+            "hypothesis",
+            "mypy",
+            "pytest",
+            "pytest-xdist",
+            "ruff",
+            "setuptools",
+            "types-PyYAML",
+            "xacro",
+        ],
         "view": ["viser>=1.1"],  # to anything older, pip would resort without a word where another pin excludes 1.1
         "xacro": ["xacro"],
     },

@@ -80,17 +80,20 @@ def run_section(make_section: Callable[[int], str], name: str, section: str, run
         runs: unless the command line says otherwise.
         about: for --help.
     """
-    path = Path(__file__).parents[1] / "docs" / name
 
     def make_page(count: int) -> str:
         text = make_section(count)
-        if "--write" not in sys.argv:
-            return f"{text}\n"
-        page, begin, end = path.read_text(encoding="utf-8"), f"<!-- {section} -->\n", f"<!-- end of {section} -->\n"
-        before, rest = page.split(begin)
-        return f"{before}{begin}\n{text}\n\n{end}{rest.split(end)[1]}"
+        return fill_section(name, section, text) if "--write" in sys.argv else f"{text}\n"
 
     return run_page(make_page, name, runs, about)
+
+
+def fill_section(name: str, section: str, text: str) -> str:
+    """The page docs/NAME with a text between the two marks of a section."""
+    page = (Path(__file__).parents[1] / "docs" / name).read_text(encoding="utf-8")
+    begin, end = f"<!-- {section} -->\n", f"<!-- end of {section} -->\n"
+    before, rest = page.split(begin)
+    return f"{before}{begin}\n{text}\n\n{end}{rest.split(end)[1]}"
 
 
 def describe_run(command: str) -> str:

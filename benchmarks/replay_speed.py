@@ -55,13 +55,13 @@ PARAMS = share_path("config", "puma560.yaml")
 PLUGINS = {"mcap": StoragePlugin.MCAP, "sqlite3": StoragePlugin.SQLITE3}
 
 
-def make_simulator() -> Simulator:
+def make_simulator(seed: int = 0) -> Simulator:
     """A PUMA with tachometers at 1 kHz that moves forth and back with the paper's bar."""
     move = paper_puma_move()
     motion = Sequence([Hold(move.at(np.zeros(1)).positions[0], 4.0), Repeat(there_and_back(move))])
     sensors = SensorModel(RATE, RATE, 1e-5, 1e-3, force_noise=0.1, torque_noise=0.005)
     bar = load_from_yaml(share_path("config", "loads", "bar.yaml"))
-    return Simulator(URDF.read_text(encoding="utf-8"), "ft_sensor", motion, sensors, [(0.0, bar)])
+    return Simulator(URDF.read_text(encoding="utf-8"), "ft_sensor", motion, sensors, [(0.0, bar)], seed=seed)
 
 
 def encode(template: bytes, layout: Layout, stamps: IntArray, fields: dict[str, FloatArray]) -> list[bytes]:
@@ -89,9 +89,9 @@ def make_templates(names: tuple[str, ...]) -> tuple[bytes, bytes]:
     return bytes(STORE.serialize_cdr(joints, JOINTS)), bytes(STORE.serialize_cdr(wrench, WRENCH))
 
 
-def write_bag(path: Path, seconds: float, plugin: StoragePlugin) -> None:
-    """Write the recording, ten seconds at a time."""
-    simulator = make_simulator()
+def write_bag(path: Path, seconds: float, plugin: StoragePlugin, seed: int = 0) -> None:
+    """Write the recording, with the noise of a seed, ten seconds at a time."""
+    simulator = make_simulator(seed)
     with Writer(path, version=9, storage_plugin=plugin) as writer:
         joint_states = writer.add_connection("/joint_states", JOINTS, typestore=STORE)
         wrench = writer.add_connection("/wrench", WRENCH, typestore=STORE)

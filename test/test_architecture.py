@@ -62,7 +62,7 @@ LIBRARIES = {
     "control": {"numpy", "scipy"},
     "guide": {"numpy"},
     "sim": {"numpy", "scipy", "pinocchio", "yaml"},
-    "replay": {"numpy", "scipy", "pinocchio", "rosbags"},
+    "replay": {"dask", "distributed", "numpy", "scipy", "pinocchio", "rosbags"},
     "report": {"numpy", "matplotlib"},
     "view": {"numpy", "pinocchio", "viser", "websockets"},
     "api": set(),

@@ -71,6 +71,8 @@ def run(line: Line, folder: Path) -> None:
         command += ["--candidates", "400"]
     if line.words[1] == "view" and find_spec("viser") is None:
         return  # an extra
+    if "--scheduler" in line.words and find_spec("distributed") is None:
+        return  # likewise
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
     if line.words[1] not in LIVE:
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

@@ -32,15 +32,17 @@ ROSDEP_KEYS = {
 }
 PIP_NAMES = {"pinocchio": "pin", "rosbags": "rosbags", "yaml": "PyYAML"}
 # What only some use: extras for pip.
-OPTIONAL = {"view": "viser", "xacro": "xacro"}
+OPTIONAL = {"cluster": "distributed", "view": "viser", "xacro": "xacro"}
 # What there are no wheels of; without it, static transforms are not listened to.
 WITHOUT_WHEEL = {"control_msgs", "tf2_msgs"}
 # What rosdep has no key for: package.xml says so in a comment, and pip installs it.
-WITHOUT_KEY = {"rosbags", "viser"}
+WITHOUT_KEY = {"distributed", "rosbags", "viser"}
 # Comes with rosbags, which unpacks with them too.
 BROUGHT_BY_ROSBAGS = {"backports", "compression", "lz4"}
 # Comes with viser, which serves with it.
 BROUGHT_BY_VISER = {"websockets"}
+# Comes with distributed, which is configured by it.
+BROUGHT_BY_DISTRIBUTED = {"dask"}
 # Only a file of it is used: plotly.js.
 NOT_IMPORTED = {"plotly"}
 # Started by launch files, not imported; and the middleware that wheels do not bring by themselves.
@@ -79,7 +81,7 @@ def third_party_imports(*directories: str, without: Path | None = None) -> set[s
                 names.add(str(node.module).split(".")[0])
     helpers = {path.parent.name for path in (ROOT / "test").glob("*/__init__.py")}
     helpers |= {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
-    brought = BROUGHT_BY_ROSBAGS | BROUGHT_BY_VISER
+    brought = BROUGHT_BY_ROSBAGS | BROUGHT_BY_VISER | BROUGHT_BY_DISTRIBUTED
     return names - set(sys.stdlib_module_names) - helpers - brought - {"inertid_ros", "setuptools"}
 
 

@@ -175,6 +175,14 @@ COMMANDS = (
             *SPAN,
             REMAP,
             option("--jobs", type=int, metavar="N", help="recordings at the same time (default: one per processor)"),
+            option(
+                "--scheduler",
+                default="",
+                metavar="ADDRESS",
+                help="replay on the workers of a Dask cluster: tcp://HOST:PORT of its scheduler, or local for one on "
+                "this machine with --jobs workers; what a killed worker had begun is begun again. Needs the extra "
+                "`cluster`",
+            ),
         ),
     ),
     Command(

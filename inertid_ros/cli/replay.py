@@ -32,6 +32,7 @@ from inertid_ros.core.settings.choices import LoadSource
 from inertid_ros.core.verdict import describe_issue
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.parameters import write_static_file
+from inertid_ros.replay.cluster import LOCAL
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 from inertid_ros.replay.replay import weigh as weigh_bags
 from inertid_ros.replay.trace import LoadTrace, unite_health
@@ -52,6 +53,8 @@ def replay(options: argparse.Namespace) -> int:
     gc.freeze()  # what was imported stays: looking through it for garbage takes a tenth of the time
     if not options.force:
         _protect(options.output)
+    if options.jobs is not None and options.scheduler not in ("", LOCAL):
+        raise SettingError("--jobs", options.jobs, "none beside the address of a scheduler, whose workers decide")
     held_out = tuple(options.validate)
     _check_held_out(options.bags, held_out)
     plan = dataclasses.replace(make_plan(options), held_out=held_out, is_self_contained=options.self_contained)
@@ -59,7 +62,7 @@ def replay(options: argparse.Namespace) -> int:
     what = "1 recording" if len(recordings) == 1 else f"{len(recordings)} recordings"
     total = sum(recording.messages for recording in (*recordings, *find_recordings(held_out, plan)))
     with show_progress(what, total) as progress:
-        outcome = replay_recordings(recordings, plan, options.output, progress, options.jobs)
+        outcome = replay_recordings(recordings, plan, options.output, progress, options.jobs, options.scheduler)
     complain(options, outcome.trouble)
     _print_outcome(outcome, options.output)
     return FAILED if outcome.trouble else OK

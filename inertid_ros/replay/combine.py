@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from inertid_ros.bags.bag import Topics
 from inertid_ros.core.diagnosis import Finding
-from inertid_ros.core.errors import RecordingError
 from inertid_ros.core.estimation.estimate import (
     Fit,
     LinksEstimate,
@@ -36,7 +35,8 @@ class Recorded(NamedTuple):
 
     Attributes:
         directory: where its files are, relative to the output directory; empty for right there.
-        traces: what came of it; without signals, if it is one of several.
+        traces: what came of it; without signals, if it is one of several, and without the blocks of its links'
+            estimator, if it is part of a sum.
     """
 
     directory: str
@@ -83,23 +83,63 @@ class Sum(NamedTuple):
         return self.doubt(dict.fromkeys(self.verdicts, list_notes(lines))) if lines else self
 
 
-def combine(recordings: Sequence[Recorded], trouble: Sequence[str] = ()) -> Sum:
+class Combination:
+    """Adds up the information of recordings on load and links, in the order in which they are taken.
+
+    Of the information on links, which is large, that of each recording is kept only as far as a report compares it.
+    """
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self._recordings: list[Recorded] = []
+        self._last_arm: LinkTrace | None = None
+        self._arms: ReweightedEstimator | None = None
+        self._mismatch = ""
+
+    def take(self, recorded: Recorded) -> None:
+        """Add one more."""
+        arm = recorded.traces.links
+        if arm is not None:
+            self._add_arm(arm)
+            spent = dataclasses.replace(arm, estimator=arm.estimator.without_blocks())
+            recorded = recorded._replace(traces=recorded.traces._replace(links=spent))
+        self._recordings.append(recorded)
+
+    def _add_arm(self, arm: LinkTrace) -> None:
+        last, self._last_arm = self._last_arm, arm
+        if last is None or self._mismatch:
+            return
+        if arm.channels != last.channels:
+            self._mismatch = (
+                f"the recordings have different joints ({', '.join(last.channels)}; {', '.join(arm.channels)}): "
+                "name those of the arm in links.joints"
+            )
+            return
+        if self._arms is None:
+            self._arms = copy.deepcopy(last.estimator)
+        self._arms.add(arm.estimator)
+
+    def finish(self, trouble: Sequence[str] = ()) -> Sum:
+        """What all of them say; `trouble` is what went wrong besides."""
+        loads = [item.traces.load for item in self._recordings if item.traces.load is not None]
+        arms = [item.traces.links for item in self._recordings if item.traces.links is not None]
+        load = _combine_loads(loads) if loads else None
+        links = _combine_arms(arms, self._arms) if self._arms is not None and not self._mismatch else self._last_arm
+        others = list_notes([*trouble, *([self._mismatch] if self._mismatch else [])])
+        verdicts: dict[str, Verdict] = {}
+        if load is not None:
+            verdicts["load"] = judge(load.estimate, [*others, *_list_reasons(loads)])
+        if links is not None:
+            verdicts["links"] = judge(links.estimate, [*others, *_list_reasons([*arms, links])])
+        return Sum(load, links, verdicts, tuple(self._recordings))
+
+
+def combine(recordings: Iterable[Recorded], trouble: Sequence[str] = ()) -> Sum:
     """Add up the information of recordings on load and links; `trouble` is what went wrong besides."""
-    loads = [item.traces.load for item in recordings if item.traces.load is not None]
-    arms = [item.traces.links for item in recordings if item.traces.links is not None]
-    load = _combine_loads(loads) if loads else None
-    links = arms[-1] if arms else None
-    others = list_notes(trouble)
-    try:
-        links = _combine_arms(arms) if arms else None
-    except RecordingError as error:
-        others += list_notes([str(error)])
-    verdicts: dict[str, Verdict] = {}
-    if load is not None:
-        verdicts["load"] = judge(load.estimate, [*others, *_list_reasons(loads)])
-    if links is not None:
-        verdicts["links"] = judge(links.estimate, [*others, *_list_reasons([*arms, links])])
-    return Sum(load, links, verdicts, tuple(recordings))
+    total = Combination()
+    for recorded in recordings:
+        total.take(recorded)
+    return total.finish(trouble)
 
 
 def _list_reasons(traces: Sequence[LoadTrace | LinkTrace]) -> list[Finding]:
@@ -117,24 +157,9 @@ def _combine_loads(traces: Sequence[LoadTrace]) -> LoadTrace:
     return dataclasses.replace(last, estimate=estimate, online=online, events=())
 
 
-def _combine_arms(traces: Sequence[LinkTrace]) -> LinkTrace:
-    """Add up the information of several recordings of one arm, channel by channel.
-
-    Raises:
-        RecordingError: if they are not of the same joints.
-    """
-    first, last = traces[0], traces[-1]
-    for other in traces[1:]:
-        if other.channels != first.channels:
-            raise RecordingError(
-                f"the recordings have different joints ({', '.join(first.channels)}; {', '.join(other.channels)}): "
-                "name those of the arm in links.joints"
-            )
-    if len(traces) == 1:
-        return first
-    estimator = copy.deepcopy(first.estimator)
-    for other in traces[1:]:
-        estimator.add(other.estimator)
+def _combine_arms(traces: Sequence[LinkTrace], estimator: ReweightedEstimator) -> LinkTrace:
+    """What several recordings of one arm say, whose information was added up channel by channel."""
+    last = traces[-1]
     solution = estimator.solve()
     joint = estimator.solve_jointly(solution)
     fit = _combine_fits([trace.estimate for trace in traces], estimator, solution)

@@ -1,13 +1,14 @@
-"""Many bags: which belong together, each on its own in a process, and their sum."""
+"""Many bags: which belong together, each recording on its own, and their sum."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inertid_ros.bags.mcap_writer import McapWriter, Sink
 from inertid_ros.core.errors import FileAccessError, InertidError, RecordingError
@@ -15,16 +16,14 @@ from inertid_ros.core.input.timeline import CONTINUITY
 from inertid_ros.core.verdict import Verdict
 from inertid_ros.files.access import make_directory
 from inertid_ros.files.estimate_writer import read_back, write_estimate
-from inertid_ros.replay.combine import Recorded, Sum, combine, make_document
+from inertid_ros.replay.cluster import run_on_cluster
+from inertid_ros.replay.combine import Combination, Recorded, Sum, combine, make_document
 from inertid_ros.replay.inputs import Plan, Progress
 from inertid_ros.replay.replay import look_at, replay_bags
 from inertid_ros.replay.validate import find_description, prepare
+from inertid_ros.replay.workers import Job, Result, run_here, run_in_processes
 from inertid_ros.report.library import name_library, place_library
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-_POLL = 0.2
 _OVERLAP = 100_000_000
 
 
@@ -46,16 +45,24 @@ class Outcome:
     """What came of a run.
 
     Attributes:
-        recordings: those that could be used.
+        found: in all recordings that could be used.
         document: what estimate.json holds.
-        verdicts: on load and links.
         trouble: what went wrong, a line each; empty if nothing did.
     """
 
-    recordings: tuple[Recorded, ...]
+    found: Sum
     document: dict[str, Any]
-    verdicts: dict[str, Verdict]
     trouble: tuple[str, ...]
+
+    @property
+    def recordings(self) -> tuple[Recorded, ...]:
+        """Those that could be used."""
+        return self.found.recordings
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """On load and links."""
+        return self.found.verdicts
 
 
 def find_recordings(paths: Sequence[Path], plan: Plan) -> list[Recording]:
@@ -74,7 +81,12 @@ def find_recordings(paths: Sequence[Path], plan: Plan) -> list[Recording]:
 
 
 def replay_recordings(
-    recordings: Sequence[Recording], plan: Plan, output: Path, progress: Progress, processes: int | None = None
+    recordings: Sequence[Recording],
+    plan: Plan,
+    output: Path,
+    progress: Progress,
+    processes: int | None = None,
+    scheduler: str = "",
 ) -> Outcome:
     """Replay recordings and write their files, several in a directory each, with estimate and report of them all.
 
@@ -84,6 +96,8 @@ def replay_recordings(
         output: directory for the files; made if need be.
         progress: is told how many messages were replayed since the last time.
         processes: how many at once; as many as there are processors if None.
+        scheduler: address of the Dask scheduler whose workers replay, or LOCAL for a cluster of so many processes;
+            none if empty.
 
     Raises:
         InertidError: if nothing at all could be computed or written.
@@ -91,21 +105,36 @@ def replay_recordings(
     make_directory(output)
     names = [f"{number:03d}_{item.paths[0].stem}" for number, item in enumerate(recordings, start=1)]
     names = names if len(names) > 1 else [""]
-    tasks = list(zip(recordings, names, strict=True))
-    count = min(len(tasks), processes or os.cpu_count() or 1)
-    run = _run_here if count == 1 else _run_in_processes
-    results = run(tasks, plan, output, progress, count)
-    used = [result for result in results if isinstance(result, Recorded)]
-    errors = [result for result in results if isinstance(result, InertidError)]
-    if not used:
+    jobs = [
+        Job(partial(_attempt, item, plan, output, name), ", ".join(map(str, item.paths)), item.messages)
+        for item, name in zip(recordings, names, strict=True)
+    ]
+    total = Combination()
+    errors: list[InertidError] = []
+    for result in _run(jobs, progress, output, processes, scheduler):
+        if isinstance(result, Recorded):
+            total.take(result)
+        else:
+            errors.append(result)
+    if len(errors) == len(jobs):
         raise errors[0]
     library = [] if plan.is_self_contained else _attempt_to_write(lambda: place_library(output))
-    found = combine(used, [*library, *(f"left out: {error}" for error in errors)])
+    found = total.finish([*library, *(f"left out: {error}" for error in errors)])
     if plan.held_out:
         paths = [path for recording in recordings for path in recording.paths]
         found = _validate(found, plan, paths, progress)
     found, document, failures = _write_files(found, plan, output)
-    return Outcome(found.recordings, document, found.verdicts, tuple(dict.fromkeys((*found.failures, *failures))))
+    return Outcome(found, document, tuple(dict.fromkeys((*found.failures, *failures))))
+
+
+def _run(
+    jobs: Sequence[Job], progress: Progress, output: Path, processes: int | None, scheduler: str
+) -> Iterator[Result]:
+    """Have recordings replayed; their results come in the order of the bags."""
+    count = min(len(jobs), processes or os.cpu_count() or 1)
+    if scheduler:
+        return run_on_cluster(jobs, progress, output, scheduler, count)
+    return run_here(jobs, progress) if count == 1 else run_in_processes(jobs, progress, count)
 
 
 def _validate(found: Sum, plan: Plan, paths: Sequence[Path], progress: Progress) -> Sum:
@@ -163,63 +192,7 @@ def replay_recording(recording: Recording, plan: Plan, output: Path, name: str, 
     return Recorded(name, recorded.traces.without_signals().note(failures))
 
 
-_Task = tuple[Recording, str]
-_Result = Recorded | InertidError
-
-
-def _run_here(tasks: Sequence[_Task], plan: Plan, output: Path, progress: Progress, _: int) -> list[_Result]:
-    return [_attempt(task, plan, output, progress) for task in tasks]
-
-
-def _run_in_processes(
-    tasks: Sequence[_Task], plan: Plan, output: Path, progress: Progress, processes: int
-) -> list[_Result]:
-    """Replay in processes of their own, which count messages in a number that they share."""
-    import multiprocessing
-    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-
-    context = multiprocessing.get_context("spawn")
-    counter = context.Value("q", 0)
-    with ProcessPoolExecutor(processes, context, initializer=_share_counter, initargs=(counter,)) as pool:
-        futures = [pool.submit(_attempt_and_count, task, plan, output) for task in tasks]
-        pending: set[Future[_Result]] = set(futures)
-        seen = 0
-        while pending:
-            _, pending = wait(pending, timeout=_POLL, return_when=FIRST_COMPLETED)
-            now = int(counter.value)
-            progress(now - seen)
-            seen = now
-        return [_collect(future, task) for future, task in zip(futures, tasks, strict=True)]
-
-
-def _collect(future: Future[_Result], task: _Task) -> _Result:
-    from concurrent.futures.process import BrokenProcessPool
-
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        names = ", ".join(str(path) for path in task[0].paths)
-        return RecordingError(f"the process that replayed {names} was ended: give it more memory, or use --jobs 1")
-
-
-_counter: Any = None
-
-
-def _share_counter(counter: Any) -> None:
-    global _counter  # noqa: PLW0603 - the way to hand something to a process of a pool
-    _counter = counter
-
-
-def _attempt_and_count(task: _Task, plan: Plan, output: Path) -> _Result:
-    def count(messages: int) -> None:
-        with _counter.get_lock():
-            _counter.value += messages
-
-    return _attempt(task, plan, output, count)
-
-
-def _attempt(task: _Task, plan: Plan, output: Path, progress: Progress) -> _Result:
-    recording, name = task
+def _attempt(recording: Recording, plan: Plan, output: Path, name: str, progress: Progress) -> Result:
     try:
         return replay_recording(recording, plan, output, name, progress)
     except InertidError as error:

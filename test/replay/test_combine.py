@@ -20,7 +20,6 @@ from inertid_ros.core.records import FloatArray, WrenchBlock
 from inertid_ros.core.settings.choices import SignChoice
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.motions.multisine import JointLimits, Multisine
-from inertid_ros.replay.combine import combine
 from inertid_ros.replay.contradiction import find_distances
 from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
@@ -98,7 +97,7 @@ def test_the_sum_of_links_is_widened_as_a_single_recording_is(tmp_path: Path) ->
         bags.append(write_bag(tmp_path / f"bag_{seed}", [text_message(DDARM, messages[0][2]), *messages]))
     outcome = replay(bags, BY_EFFORT, tmp_path / "out")
     singles = [recorded.traces.links for recorded in outcome.recordings if recorded.traces.links is not None]
-    summed = combine(outcome.recordings).links
+    summed = outcome.found.links
     assert summed is not None
     ratios = summed.estimate.deviations / singles[0].estimate.deviations
     by_noise = np.sqrt(np.diag(summed.estimator.solve().information.covariance()))
@@ -154,6 +153,6 @@ def test_recordings_of_different_arms_contradict_each_other(tmp_path: Path) -> N
     assert all(f'<a href="{run.directory}/report.html">' in pages[1] for run in different.recordings)
     names = {path.name for path in (tmp_path / "not").glob("**/plotly-*.js")}
     assert len(names) == 1
-    verdict = combine(different.recordings).verdicts["links"]
+    verdict = different.found.verdicts["links"]
     assert verdict.level != "info"
     assert any("contradict each other" in failure for failure in verdict.failures)

@@ -38,10 +38,18 @@ def test_all_outlets_say_the_same(
 ) -> None:
     traces, verdict = make_traces(case.estimate), judge(case.estimate)
     recorded = Recorded("", traces.without_signals())
-    monkeypatch.setattr(recordings, "_run_here", lambda *_: [recorded])
+    monkeypatch.setattr(recordings, "run_here", lambda *_: [recorded])
     monkeypatch.setattr(command, "make_plan", lambda _: Plan(topics=Topics()))
     monkeypatch.setattr(command, "find_recordings", lambda *_: [recordings.Recording((tmp_path,), 1)])
-    options = {"bags": [], "output": tmp_path, "jobs": 1, "force": True, "validate": [], "self_contained": True}
+    options = {
+        "bags": [],
+        "output": tmp_path,
+        "jobs": 1,
+        "scheduler": "",
+        "force": True,
+        "validate": [],
+        "self_contained": True,
+    }
     code = command.replay(Namespace(command="replay", **options))
     shown, errors = capsys.readouterr()
     assert f": {verdict.headline}\n" in shown

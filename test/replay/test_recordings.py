@@ -14,7 +14,6 @@ from support.chain import BAR
 from inertid_ros.cli.main import main
 from inertid_ros.core.settings.choices import SignChoice
 from inertid_ros.core.settings.settings import LoadSettings, Settings
-from inertid_ros.replay.combine import combine
 from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 
@@ -62,7 +61,7 @@ def test_processes_change_nothing_and_a_damaged_bag_is_skipped_and_reported(
 def test_information_matrices_add_up(bags: list[Path], tmp_path: Path) -> None:
     outcome = replay(bags, tmp_path, 1)
     loads = [recorded.traces.load.estimate for recorded in outcome.recordings if recorded.traces.load is not None]
-    total = combine(outcome.recordings).load
+    total = outcome.found.load
     assert total is not None
     combined = total.estimate
     information = [np.linalg.inv(estimate.repeatability) for estimate in loads]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import EffortUnit, SignChoice
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 from inertid_ros.files.estimate import read_estimate
-from inertid_ros.replay.combine import combine
+from inertid_ros.replay.combine import Recorded, combine
 from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 from inertid_ros.replay.replay import replay_bags
@@ -238,7 +239,7 @@ def test_information_of_recordings_adds_up_in_processes_too(bags: list[Path], tm
     assert len(singles) == 2
     rows = sum(int(single.estimate.fit.rows[0]) for single in singles if single.estimate.fit is not None)
     assert one.document["links"]["fit"]["channels"]["joint1"]["rows"] == rows
-    combined = combine(one.recordings).links
+    combined = one.found.links
     assert combined is not None
     assert combined.estimate.values.tolist() == list(first["values"])
     for index, name in enumerate(combined.channels):
@@ -246,6 +247,21 @@ def test_information_of_recordings_adds_up_in_processes_too(bags: list[Path], tm
         expected = sum(part.matrix.T @ part.matrix for part in parts)
         found = total.matrix.T @ total.matrix
         np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max(), err_msg=name)
+
+
+def test_what_is_part_of_a_sum_keeps_what_a_report_compares_and_no_more(bags: list[Path]) -> None:
+    wholes = [replay(bag, Plan(settings=BY_EFFORT)) for bag in bags]
+    found = combine([Recorded("", Traces(None, whole)) for whole in wholes])
+    assert found.links is not None
+    for whole, recorded in zip(wholes, found.recordings, strict=True):
+        assert recorded.traces.links is not None
+        spent = recorded.traces.links.estimator
+        values = found.links.estimate.fitted
+        np.testing.assert_array_equal(spent.find_rms(values), whole.estimator.find_rms(values))
+        assert 2 * len(pickle.dumps(spent)) < len(pickle.dumps(whole.estimator))
+        for one, other in ((found.links.estimator, spent), (spent, whole.estimator)):
+            with pytest.raises(ValueError, match="part of a sum"):
+                one.add(other)
 
 
 def test_recordings_of_other_joints_are_not_added_up(bags: list[Path], tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ class ReweightedEstimator:
         self._early: FloatArray = np.zeros_like(self._matrices)
         self._early_rows: FloatArray = np.zeros(channels)
         self._products, self._lost = np.zeros((2, len(self._matrices)))
-        self._product_rows, self._past = 0, Blocks()
+        self._product_rows, self._past, self._is_spent = 0, Blocks(), False
         self._sums: FloatArray = np.zeros((channels, 6))
         self._long, self._short, self._blocks = np.zeros((3, channels))
         self._variances: FloatArray = np.full(channels, np.inf)
@@ -313,7 +313,9 @@ class ReweightedEstimator:
         )
 
     def add(self, other: ReweightedEstimator) -> None:
-        """Take over the rows of another estimator of the same unknowns."""
+        """Take over the rows of another estimator of the same unknowns; ValueError if it has lost its blocks."""
+        if self._is_spent or other._is_spent:
+            raise ValueError("what is without blocks is part of a sum already")
         for k in range(len(self._used)):
             self._channel(k).fold_in(other._channel(k).matrix)
             self._channel(k, self._early).fold_in(other._channel(k, other._early).matrix)
@@ -324,6 +326,16 @@ class ReweightedEstimator:
         self._blocks = self._blocks + other._blocks
         self._past = copy.copy(self._past)
         self._past.add(other._past)
+
+    def without_blocks(self) -> ReweightedEstimator:
+        """What rows say, in a tenth of the memory, for what is part of a sum already: not to be added to another one.
+
+        The blocks of rows, by which a sum judges how far to trust it, are left out.
+        """
+        other = copy.copy(self)
+        empty = np.empty(0)
+        other.__dict__.update(_is_spent=True, _past=Blocks(), _products=empty, _lost=empty)
+        return other
 
     def copy(self) -> ReweightedEstimator:
         """An independent copy."""
