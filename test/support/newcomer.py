@@ -17,8 +17,10 @@ from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.sim.arm import JointFriction
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator
-from support.bags import Message, joint_messages, text_message, wrench_messages, write_bag
+from support.bags import Message, imu_messages, joint_messages, text_message, wrench_messages, write_bag
 from support.chain import BAR, DDARM
+from support.leaning_base import URDF as LEANING
+from support.leaning_base import LeaningBase, Swing
 
 ROOT = Path(__file__).parents[2]
 PAGES = (
@@ -75,8 +77,22 @@ def fill_folder(folder: Path) -> None:
     moving = {"my_bag": BAR, "another_bag": BAR, "a": BAR, "b": BAR, "c": BAR, "unloaded_bag": None}
     for seed, (name, load) in enumerate({**moving, "loaded_bag": BAR + MORE}.items()):
         _record(folder / name, _move(seed), load, seed)
+    _record_base(folder)
     for seed, (name, gravity) in enumerate({"level_bag": None, "tilted_bag": TILTED}.items()):
         _record(folder / name, _visit(seed), None, seed, gravity)
+
+
+def _record_base(folder: Path) -> None:
+    """Another robot, whose base leans over, with an IMU on it."""
+    (folder / "my_base.yaml").write_text("/**: {ros__parameters: {gravity_source: imu}}")
+    base = LeaningBase({"pitch": Swing(0.4, 9.0, start=2.0)}, rounds=1)
+    messages = [
+        *joint_messages(base.joints()),
+        *imu_messages(base.imu(), "/imu/data"),
+        *wrench_messages(base.wrenches()),
+    ]
+    messages.sort(key=lambda message: message[2])
+    write_bag(folder / "mobile_bag", [text_message(LEANING, messages[0][2]), *messages])
 
 
 def _move(seed: int) -> Motion:
