@@ -12,6 +12,7 @@ import numpy as np
 
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import compose
+from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import Hold, MinimumJerk, Motion, Sequence
 from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.sim.arm import JointFriction
@@ -74,7 +75,8 @@ def fill_folder(folder: Path) -> None:
     (folder / "limits.yaml").write_text("joints: {joint1: {velocity: 2.0, acceleration: 6.0}}")
     (folder / "workspace.yaml").write_text("keep_out: {post: {cylinder: [0.05, 2.0], center: [0.0, -2.0, 1.0]}}")
     (folder / "pose.yaml").write_text("name: [joint1, joint2, joint3]\nposition: [2.0, 0.1, 2.0]\n---\n")
-    moving = {"my_bag": BAR, "another_bag": BAR, "a": BAR, "b": BAR, "c": BAR, "unloaded_bag": None}
+    (folder / "bar.yaml").write_text(share_path("config", "loads", "bar.yaml").read_text(encoding="utf-8"))
+    moving = dict.fromkeys(("my_bag", "another_bag", "a", "b", "c", "bag", "mug_bag"), BAR) | {"unloaded_bag": None}
     for seed, (name, load) in enumerate({**moving, "loaded_bag": BAR + MORE}.items()):
         _record(folder / name, _move(seed), load, seed)
     _record_base(folder)
