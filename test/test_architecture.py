@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from inertid_ros.text.architecture_picture import read_imports
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = "inertid_ros"
 
@@ -131,6 +133,22 @@ def test_what_knows_no_ros_uses_its_own_libraries_alone(module: str) -> None:
     assert not foreign, f"{module} may not import {sorted(foreign)}"
     if layer_of(module) not in MAY_WAIT:
         assert not roots & BANNED, f"{module} may not import {sorted(roots & BANNED)}"
+
+
+def test_the_picture_shows_what_is_allowed() -> None:
+    """It reads the imports in a way of its own."""
+    graph = read_imports()
+    assert set(graph) == set(LAYERS) - {""}
+    for part, used in graph.items():
+        own = {
+            layer_of(name)
+            for module in MODULES
+            if layer_of(module) == part
+            for name in iterate_imports(MODULES[module])
+            if name.split(".")[0] == PACKAGE
+        }
+        assert used == own - {part, ""}
+        assert used <= LAYERS[part]
 
 
 def test_no_module_imports_itself_through_others() -> None:

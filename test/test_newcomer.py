@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,8 +23,15 @@ LINES = list_commands()
 INERTID = [line for line in LINES if line.words[0] == "inertid"]
 QUICK = ("config", "csv", "params", "identifiability", "completion")
 """Commands that take no longer than their imports."""
-LIVE = ("node", "driver", "publish", "view")
-"""Commands that run until they are stopped."""
+LIVE = ("node", "driver", "publish", "view", "guide")
+"""Commands that run until they are stopped, or wait for a robot."""
+ON_A_ROBOT = {
+    "move": "needs a controller; test/cli/test_move.py has one",
+    "practise": "needs trials of an arm that was driven; test/cli/test_control.py has some",
+}
+"""Commands that need more than a recording."""
+MADE = ("result", "motion", "motion.yaml")
+"""What other pages take from the README."""
 ELSEWHERE = {
     "ros2": "needs a ROS with its command line; the Jazzy job of CI has one",
     "rosdep": "likewise",
@@ -96,6 +104,9 @@ def run(line: Line, folder: Path) -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("newcomer")
     fill_folder(folder)
+    run(Line("README.md", "inertid replay my_bag --params my_arm.yaml -o result"), folder)
+    run(Line("README.md", "inertid excite my_arm.urdf --target load -o motion"), folder)
+    shutil.copy(folder / "motion" / "trajectory.yaml", folder / "motion.yaml")
     return folder
 
 
@@ -115,8 +126,9 @@ def test_quick_commands_run(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("ros_domain")
 @pytest.mark.parametrize("page", sorted({line.page for line in INERTID}))
 def test_every_command_that_can_run_here_does(page: str, folder: Path, tmp_path: Path) -> None:
-    """In the order of the page, which is that of a reader, who starts with nothing but his own files."""
+    """In the order of the page, which is that of a reader, who starts with his own files and those of the README."""
     for path in folder.iterdir():
-        (tmp_path / path.name).symlink_to(path)
-    for line in (line for line in INERTID if line.page == page):
+        if page != "README.md" or path.name not in MADE:
+            (tmp_path / path.name).symlink_to(path)
+    for line in (line for line in INERTID if line.page == page and line.words[1] not in ON_A_ROBOT):
         run(line, tmp_path)

@@ -1,7 +1,8 @@
 """What other programs may use, without ROS: these names stay, whatever moves inside.
 
 - `Robot`, `Settings`, `read_settings`: what is identified, and how;
-- `Chain` with `Target`, fed with `JointBlock` and `WrenchBlock`: sample by sample, as the node does it;
+- `Chain` with `Target`, fed with `JointBlock`, `WrenchBlock` and, with an IMU, `ImuBlock`: sample by sample, as the
+  node does it;
 - `replay`: whole recordings, as `inertid replay` does it;
 - `read_estimate`, `SavedEstimate`, `tabulate`, `format_csv`: what was found, also by a node;
 - `LinkModel`: the equation of an arm, and which parameters it determines.
@@ -21,7 +22,7 @@ from inertid_ros.bags.bag import Topics
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.errors import InertidError
-from inertid_ros.core.records import JointBlock, WrenchBlock
+from inertid_ros.core.records import ImuBlock, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import SavedEstimate, read_estimate
@@ -33,6 +34,7 @@ from inertid_ros.replay.recordings import find_recordings, replay_recordings
 
 __all__ = [
     "Chain",
+    "ImuBlock",
     "InertidError",
     "JointBlock",
     "LinkModel",
@@ -72,7 +74,7 @@ def replay(
         bags: rosbag2 folders, or .mcap or .db3 files.
         output: directory for estimate.json, predictions.mcap and report.html; made if need be.
         settings: those of the node; the URDF is that of `settings.urdf`, else that in the bag.
-        topics: of joint_states, wrench, base_wrench or robot_description, where they have another name.
+        topics: of joint_states, wrench, base_wrench, imu or robot_description, where they have another name.
         start: use each bag from here [s after its first message].
         end: use it up to here, likewise.
 

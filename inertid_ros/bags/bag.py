@@ -29,9 +29,10 @@ from inertid_ros.files.document import read_mapping
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
+IMU = "sensor_msgs/msg/Imu"
 STRING = "std_msgs/msg/String"
 
-TYPES = {"joint_states": JOINT_STATE, "wrench": WRENCH, "base_wrench": WRENCH, "robot_description": STRING}
+TYPES = {"joint_states": JOINT_STATE, "wrench": WRENCH, "base_wrench": WRENCH, "imu": IMU, "robot_description": STRING}
 """Type of each input of the node."""
 
 _DEFINITIONS = {
@@ -40,6 +41,10 @@ _DEFINITIONS = {
     "geometry_msgs/msg/Wrench": "geometry_msgs/Vector3 force\ngeometry_msgs/Vector3 torque",
     WRENCH: "std_msgs/Header header\ngeometry_msgs/Wrench wrench",
     JOINT_STATE: "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort",
+    "geometry_msgs/msg/Quaternion": "float64 x\nfloat64 y\nfloat64 z\nfloat64 w",
+    IMU: "std_msgs/Header header\ngeometry_msgs/Quaternion orientation\nfloat64[9] orientation_covariance\n"
+    "geometry_msgs/Vector3 angular_velocity\nfloat64[9] angular_velocity_covariance\n"
+    "geometry_msgs/Vector3 linear_acceleration\nfloat64[9] linear_acceleration_covariance",
     STRING: "string data",
 }
 
@@ -61,6 +66,7 @@ class Topics:
     joint_states: str = "/joint_states"
     wrench: str = "/wrench"
     base_wrench: str = "/base_wrench"
+    imu: str = "/imu"
     robot_description: str = "/robot_description"
 
     @classmethod

@@ -20,11 +20,11 @@ from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLo
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty
 from inertid_ros.core.input.inputs import choose_joints
 from inertid_ros.core.input.segments import Segment
-from inertid_ros.core.records import Event, FloatArray, IntArray, JointBlock, Name, Output, WrenchBlock, join_outputs
+from inertid_ros.core.records import Event, FloatArray, IntArray, JointBlock, Name, Output, SampleBlock, join_outputs
 from inertid_ros.core.rigid_body.inertial import ExpectedLoad, Tool
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import Source
-from inertid_ros.core.settings.rules import check_links_settings
+from inertid_ros.core.settings.rules import check_fixed_gravity, check_links_settings
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.core.static.rest_poses import StaticWrench
 from inertid_ros.core.tasks.arm import ArmTask, PayloadTask, make_links_task
@@ -43,7 +43,7 @@ class Target(Name):
 
 
 class Chain:
-    """Joint states and wrenches in; predictions, residuals, events and an estimate out.
+    """Joint states, wrenches and readings of an IMU in; predictions, residuals, events and an estimate out.
 
     Attributes:
         settings: all parameters.
@@ -87,6 +87,7 @@ class Chain:
             self._task = WristLoadTask(robot, settings, sensor_frame or settings.load.sensor_frame, self._health)
             return
         check_links_settings(settings.links)
+        check_fixed_gravity(settings)
         if arm is not None:
             self._task = PayloadTask(robot, settings, arm, self._health)
         elif settings.links.joints:
@@ -113,15 +114,15 @@ class Chain:
 
     # Data
 
-    def push(self, block: JointBlock | WrenchBlock) -> None:
-        """Take joint states of one publisher, or wrenches; never raises for bad data."""
+    def push(self, block: SampleBlock) -> None:
+        """Take joint states of one publisher, wrenches, or readings of an IMU; never raises for bad data."""
         if self._task is None:
             self._find_joints(block)
         task = self._task
         if task is not None:
             task.input.push(block)
 
-    def _find_joints(self, block: JointBlock | WrenchBlock) -> None:
+    def _find_joints(self, block: SampleBlock) -> None:
         """The arm is what the first usable message has; what mimics another joint or has no single coordinate, not."""
         if not isinstance(block, JointBlock) or len(block.stamps) == 0:
             return

@@ -33,6 +33,7 @@ _KERNELS = (
     "estimation/folding.py",
     "estimation/products.py",
     "estimation/systematic.py",
+    "input/base_tilt.py",
     "input/joint_samples.py",
     "input/joint_stream.py",
     "input/reading_samples.py",

@@ -188,6 +188,26 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "all readings have changed their sign at once; nothing is learnt meanwhile",
         "look at the driver's sign; call ~/reset if the new one is right",
     ),
+    "imu_stale": (
+        "error",
+        "no message of the IMU that gravity is taken from; wrenches are left out meanwhile",
+        "look at the IMU's driver and the topic imu, or set gravity_source to parameter for a base that stands level",
+    ),
+    "imu_frame": (
+        "error",
+        "it is not known how the IMU sits on the base; wrenches are left out",
+        "add its frame to the URDF, fixed to the root, or correct the frame_id of its messages",
+    ),
+    "base_moves": (
+        "warning",
+        "the base is not at rest, what the IMU feels is not gravity alone; wrenches are left out meanwhile",
+        "nothing, if the base was driven; else calibrate the IMU, or correct the length of the parameter gravity",
+    ),
+    "base_far": (
+        "error",
+        "the base leans by more than 75 degrees from where the parameter gravity has it; wrenches are left out",
+        "set gravity to about its direction in the root frame as the robot is mounted",
+    ),
     "frame_mismatch": (
         "error",
         "wrenches are in another frame of the robot than load.sensor_frame; they are left out",
@@ -212,7 +232,7 @@ class HealthItem:
     """One health issue of one input.
 
     Attributes:
-        source: "joint_states", "effort", "wrench" or "base_wrench".
+        source: "joint_states", "effort", "wrench", "base_wrench" or "imu".
         code: short name of the issue.
         level: how bad it is.
         count: how often it happened.

@@ -76,6 +76,35 @@ class WrenchBlock(NamedTuple):
         return WrenchBlock(self.frame, self.stamps[rows], self.wrenches[rows])
 
 
+class ImuBlock(NamedTuple):
+    """Readings of an inertial measurement unit, in its own axes.
+
+    Attributes:
+        frame: the header's frame_id.
+        stamps: (N,) nanoseconds.
+        accelerations: (N, 3) proper acceleration [m/s²], which points up at rest.
+        rates: (N, 3) angular velocity [rad/s].
+        covariances: (N, 2) first number of the covariance of rates and of accelerations; -1 where the message says by
+            that that these are not measured.
+    """
+
+    frame: str
+    stamps: IntArray
+    accelerations: FloatArray
+    rates: FloatArray
+    covariances: FloatArray
+
+    def take(self, rows: slice) -> ImuBlock:
+        """Return some of the samples."""
+        return ImuBlock(
+            self.frame, self.stamps[rows], self.accelerations[rows], self.rates[rows], self.covariances[rows]
+        )
+
+
+SampleBlock = JointBlock | WrenchBlock | ImuBlock
+"""What a chain takes."""
+
+
 class EventKind(Name):
     """What can happen to a load."""
 

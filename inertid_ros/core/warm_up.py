@@ -8,10 +8,12 @@ from functools import cache
 import numpy as np
 
 from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.estimation.change import looks_the_same, weigh_change
 from inertid_ros.core.estimation.products import PRODUCTS, ProductSums, merge_repeats
 from inertid_ros.core.estimation.systematic import NUISANCES, count_independent, find_coefficients, update
-from inertid_ros.core.records import JointBlock, WrenchBlock
+from inertid_ros.core.input.base_tilt import BaseTilt
+from inertid_ros.core.records import ImuBlock, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import EffortUnit, Source
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
@@ -62,6 +64,9 @@ def warm_up() -> None:
                 chain.answer()
     for chain in chains:
         chain.estimate()
+    BaseTilt(robot, np.array(settings.gravity), Health()).take(
+        ImuBlock("base", np.array([_PERIOD]), np.array([[0.0, 0.0, 9.8]]), np.zeros((1, 3)), np.zeros((1, 2)))
+    )
     sums = ProductSums(np.eye(NUISANCES))
     sums.add(np.ones(PRODUCTS), np.ones(6), np.ones(6), np.ones(6), 1.0)
     sums.begin_piece(np.ones(6))

@@ -26,7 +26,7 @@ from inertid_ros.core.settings.settings import Settings, iterate_settings
 from inertid_ros.files.access import expand
 from inertid_ros.files.document import Section, read_mapping
 
-ROLES = ("joint_states", "wrench", "base_wrench", "robot_description")
+ROLES = ("joint_states", "wrench", "base_wrench", "imu", "robot_description")
 """Inputs whose topics a file may name."""
 FORMAT = "inertid_ros estimate"
 VERSION = 2

@@ -18,7 +18,7 @@ from inertid_ros.files.share import share_path
 
 Kind = Literal["robot", "sensor"]
 
-TOPICS = ("joint_states", "wrench", "base_wrench", "robot_description")
+TOPICS = ("joint_states", "wrench", "base_wrench", "imu", "robot_description")
 """The topics that a driver may call differently."""
 _KEYS = {"title", "names", "driver", "summary", "topics", "parameters", "before", "facts"}
 

@@ -253,6 +253,15 @@ def learn_joint_state(data: bytes) -> Layout:
     return reader.finish()
 
 
+def learn_imu(data: bytes) -> Layout:
+    """Learn sensor_msgs/Imu: strings are frame_id alone, the field is `imu`, all 37 numbers in their order."""
+    reader = LayoutReader(data)
+    reader.read_stamp()
+    reader.read_string()
+    reader.read_numbers("imu", 37)
+    return reader.finish()
+
+
 def learn_wrench_stamped(data: bytes) -> Layout:
     """Learn geometry_msgs/WrenchStamped: strings are frame_id alone, the field is `wrench`, force before torque."""
     reader = LayoutReader(data)

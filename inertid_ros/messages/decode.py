@@ -1,4 +1,4 @@
-"""Serialised joint states and wrenches to blocks of samples.
+"""Serialised joint states, wrenches and readings of an IMU to blocks of samples.
 
 Whatever a cached layout does not cover (another encoding, inconsistent lengths, a layout on which the full decoder of
 the middleware or the bag library disagrees) goes through that full decoder, message by message.
@@ -11,12 +11,13 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from inertid_ros.core.records import BoolArray, IntArray, JointBlock, WrenchBlock
+from inertid_ros.core.records import BoolArray, FloatArray, ImuBlock, IntArray, JointBlock, SampleBlock, WrenchBlock
 from inertid_ros.messages.cdr_layout import (
     ByteArray,
     Fields,
     Layout,
     LayoutError,
+    learn_imu,
     learn_joint_state,
     learn_wrench_stamped,
 )
@@ -24,7 +25,10 @@ from inertid_ros.messages.cdr_layout import (
 Deserialise = Callable[[bytes], Any]
 """Full decoder of one type of message; may raise anything on bytes that it cannot read."""
 
-Block = TypeVar("Block", JointBlock, WrenchBlock)
+Block = TypeVar("Block", JointBlock, WrenchBlock, ImuBlock)
+
+_RATES, _ACCELERATIONS, _COVARIANCES = slice(13, 16), slice(25, 28), slice(16, 29, 12)
+"""Which of the 37 numbers of sensor_msgs/Imu these are; of the covariances of both the first number."""
 
 LAYOUT_LIMIT = 16
 """Layouts that are remembered; a topic with more publishers than this is still decoded, but slowly."""
@@ -153,7 +157,12 @@ def wrench_decoder(deserialise: Deserialise) -> StreamDecoder[WrenchBlock]:
     return StreamDecoder(deserialise, learn_wrench_stamped, _wrenches_from_fields, _wrenches_from_message)
 
 
-def same_block(first: JointBlock | WrenchBlock, second: JointBlock | WrenchBlock) -> bool:
+def imu_decoder(deserialise: Deserialise) -> StreamDecoder[ImuBlock]:
+    """Return a decoder of sensor_msgs/Imu."""
+    return StreamDecoder(deserialise, learn_imu, _imu_from_fields, _imu_from_message)
+
+
+def same_block(first: SampleBlock, second: SampleBlock) -> bool:
     """Whether two blocks hold the same, with NaN equal to itself."""
     return all(_same(one, other) for one, other in zip(first, second, strict=True))
 
@@ -193,6 +202,24 @@ def _wrenches_from_message(message: Any) -> WrenchBlock:
     return WrenchBlock(
         frame=message.header.frame_id, stamps=_stamp_of(message), wrenches=np.array([wrench], dtype=np.float64)
     )
+
+
+def _imu_from_fields(layout: Layout, stamps: IntArray, fields: Fields) -> ImuBlock:
+    (numbers,) = fields
+    assert numbers is not None
+    return _imu_from_numbers(layout.strings[0], stamps, numbers)
+
+
+def _imu_from_message(message: Any) -> ImuBlock:
+    turn, rate, force = message.orientation, message.angular_velocity, message.linear_acceleration
+    numbers = [turn.x, turn.y, turn.z, turn.w, *message.orientation_covariance]
+    numbers += [rate.x, rate.y, rate.z, *message.angular_velocity_covariance]
+    numbers += [force.x, force.y, force.z, *message.linear_acceleration_covariance]
+    return _imu_from_numbers(message.header.frame_id, _stamp_of(message), np.array([numbers], dtype=np.float64))
+
+
+def _imu_from_numbers(frame: str, stamps: IntArray, numbers: FloatArray) -> ImuBlock:
+    return ImuBlock(frame, stamps, numbers[:, _ACCELERATIONS], numbers[:, _RATES], numbers[:, _COVARIANCES])
 
 
 def _stamp_of(message: Any) -> IntArray:

@@ -16,10 +16,10 @@ from inertid_ros.core.chain import Target
 from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.input.timeline import MAX_GAP
-from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
-from inertid_ros.core.settings.choices import LoadSource
+from inertid_ros.core.records import FloatArray, IntArray, SampleBlock
+from inertid_ros.core.settings.choices import GravitySource, LoadSource
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.messages.decode import StreamDecoder, joint_decoder, wrench_decoder
+from inertid_ros.messages.decode import StreamDecoder, imu_decoder, joint_decoder, wrench_decoder
 
 Progress = Callable[[int], None]
 """Is told how many messages were read since the last time."""
@@ -70,6 +70,7 @@ class Plan:
         settings, targets = self.settings, self.targets
         wanted = {
             "joint_states": True,
+            "imu": Target.LOAD in targets and settings.gravity_source is GravitySource.IMU,
             "wrench": Target.LOAD in targets and settings.load.source is LoadSource.WRENCH,
             "base_wrench": Target.LINKS in targets and settings.links.source.has_base_wrench,
         }
@@ -188,13 +189,17 @@ def _mean_and_deviation(sums: FloatArray) -> tuple[float, float]:
 
 
 Taker = Callable[[Any], None]
-"""Takes a JointBlock or a WrenchBlock, whatever the topic carries."""
+"""Takes a block of samples, of the kind that the topic carries."""
+
+
+_DECODERS: dict[str, Callable[..., StreamDecoder[Any]]] = {"joint_states": joint_decoder, "imu": imu_decoder}
+"""By role; all others carry wrenches."""
 
 
 class _Placed(NamedTuple):
     """Samples, and (N,) which messages they came in."""
 
-    block: JointBlock | WrenchBlock
+    block: SampleBlock
     places: IntArray
 
 
@@ -203,13 +208,12 @@ class _Topic:
 
     def __init__(self, role: str, topic: str, takers: Sequence[Taker]) -> None:
         store = get_message_types()
-        make: Callable[..., StreamDecoder[Any]] = joint_decoder if role == "joint_states" else wrench_decoder
-        self.decoder = make(lambda data: store.deserialize_cdr(data, TYPES[role]))
+        self.decoder = _DECODERS.get(role, wrench_decoder)(lambda data: store.deserialize_cdr(data, TYPES[role]))
         self.watch = TopicWatch(topic)
         self._takers = takers
         self._last_stamp = 0
 
-    def push(self, block: JointBlock | WrenchBlock) -> None:
+    def push(self, block: SampleBlock) -> None:
         for take in self._takers:
             take(block)
 

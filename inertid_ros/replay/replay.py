@@ -66,6 +66,8 @@ class Replay:
     def _find_takers(self, role: str) -> list[Taker]:
         if role == "joint_states":
             return self._joint_takers
+        if role == "imu":
+            return [part.chain.push for part in self._parts if part.target is Target.LOAD]
         target = Target.LOAD if role == "wrench" else Target.LINKS
         return [part.push_wrenches for part in self._parts if part.target is target]
 

@@ -19,7 +19,7 @@ from inertid_ros.files.provenance import hash_urdf
 from inertid_ros.files.state import Kept, State
 from inertid_ros.messages.decode import StreamDecoder
 from inertid_ros.ros.health import NodeHealth
-from inertid_ros.ros.inputs import JOINTS, DescriptionSource, joint_decoder, wrench_decoder
+from inertid_ros.ros.inputs import DescriptionSource, make_decoder
 from inertid_ros.ros.keeper import StateKeeper
 from inertid_ros.ros.saving import check_save_directory
 from inertid_ros.ros.session import Session
@@ -59,9 +59,7 @@ class Identification:
         ]
         self._tool_file = str(find_tool_file(settings) or "")
         topics = dict.fromkeys(topic for session in self.sessions for topic in session.task.inputs)
-        self._decoders: dict[str, StreamDecoder[Any]] = {
-            topic: joint_decoder() if topic == JOINTS else wrench_decoder() for topic in topics
-        }
+        self._decoders: dict[str, StreamDecoder[Any]] = {topic: make_decoder(topic) for topic in topics}
         self._takers = {topic: [one for one in self.sessions if topic in one.task.inputs] for topic in topics}
         self.received = dict.fromkeys(topics, 0)
         self.newest_stamps = dict.fromkeys(topics, 0)
@@ -80,6 +78,18 @@ class Identification:
             for session in self.sessions:
                 if session.chain is None:
                     session.rebuild()
+
+    def watch_frames(self, transforms: Iterable[Any]) -> None:
+        """Take transforms of /tf; what misses a frame is tried again, and what uses one that moves is given up."""
+        if self._source.watch_frames(transforms) and self.robot is not None:
+            for session in self.sessions:
+                if session.chain is None or session.frame not in self.robot.frame_names:
+                    session.rebuild()
+
+    @property
+    def watches_frames(self) -> bool:
+        """Whether /tf is to be listened to."""
+        return any(session.watches_frame for session in self.sessions)
 
     def change_settings(self, settings: Settings, changed: Iterable[str]) -> None:
         """Take other settings, of which some have changed; only what they concern restarts."""

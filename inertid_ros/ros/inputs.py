@@ -1,6 +1,6 @@
 """What comes in: subscriptions, how samples are decoded, and the robot description from a file or its topic.
 
-Frames that it lacks may come from /tf_static.
+Frames that it lacks may come from /tf_static, or from /tf.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from rclpy.event_handler import SubscriptionEventCallbacks, UnsupportedEventType
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import String
 
 from inertid_ros.core.errors import InertidError
-from inertid_ros.core.records import JointBlock, WrenchBlock
+from inertid_ros.core.records import ImuBlock, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.files.urdf import UrdfFile
 from inertid_ros.messages import decode
 from inertid_ros.messages.decode import StreamDecoder
 from inertid_ros.ros.health import NodeHealth
-from inertid_ros.ros.static_frames import TOPIC, StaticFrames, TFMessage
+from inertid_ros.ros.static_frames import TOPIC, WATCHED_TOPIC, StaticFrames, TFMessage
 
 SAMPLES = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,
@@ -51,8 +51,16 @@ STATIC_FRAMES = QoSProfile(
 )
 """That of tf2's static broadcasters; each of them keeps its own."""
 
-JOINTS = "joint_states"
-"""The topic of the joint states; all other topics of samples carry wrenches."""
+MOVING_FRAMES = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=100,
+    reliability=ReliabilityPolicy.BEST_EFFORT,
+    durability=DurabilityPolicy.VOLATILE,
+)
+"""Matches tf2's broadcasters; what is lost comes again."""
+
+TYPES = {"joint_states": JointState, "imu": Imu, "wrench": WrenchStamped, "base_wrench": WrenchStamped}
+"""Topics of samples with their types."""
 SOURCE = "robot_description"
 _ISSUES = ("no_description", "broken_description", "broken_file")
 
@@ -67,6 +75,19 @@ def wrench_decoder() -> StreamDecoder[WrenchBlock]:
     return decode.wrench_decoder(partial(deserialize_message, message_type=WrenchStamped))
 
 
+def imu_decoder() -> StreamDecoder[ImuBlock]:
+    """Return a decoder of sensor_msgs/Imu that falls back on rclpy's own deserialisation."""
+    return decode.imu_decoder(partial(deserialize_message, message_type=Imu))
+
+
+_DECODERS: dict[str, Callable[[], StreamDecoder[Any]]] = {"joint_states": joint_decoder, "imu": imu_decoder}
+
+
+def make_decoder(topic: str) -> StreamDecoder[Any]:
+    """Return the decoder of a topic of samples."""
+    return _DECODERS.get(topic, wrench_decoder)()
+
+
 class Inputs:
     """The subscriptions of the node, from configure to cleanup. Samples come serialised."""
 
@@ -77,19 +98,22 @@ class Inputs:
         on_sample: Callable[[str, bytes], None],
         on_description: Callable[[str], None],
         on_frames: Callable[[Iterable[Any]], None],
+        on_moving: Callable[[Iterable[Any]], None],
         on_lost: Callable[[str, int], None],
     ) -> None:
         """Subscribe.
 
         Args:
             node: the node.
-            topics: of the samples: `joint_states`, `wrench`, `base_wrench`.
+            topics: of the samples, see TYPES.
             on_sample: takes topic and message of a sample.
             on_description: takes the robot description.
             on_frames: takes static transforms.
+            on_moving: takes those of /tf, while they are listened to.
             on_lost: takes topic and number of samples that the middleware has lost.
         """
-        self._node = node
+        self._node, self._on_moving = node, on_moving
+        self._moving: Any = None
         self._subscriptions: list[Any] = [
             self._subscribe(topic, partial(on_sample, topic), partial(on_lost, topic)) for topic in topics
         ]
@@ -104,15 +128,28 @@ class Inputs:
 
     def _subscribe(self, topic: str, on_sample: Callable[[bytes], None], on_lost: Callable[[int], None]) -> Any:
         """Subscribe to samples, and to their loss where the middleware tells it."""
-        kind = JointState if topic == JOINTS else WrenchStamped
+        kind = TYPES[topic]
         told = SubscriptionEventCallbacks(message_lost=lambda event: on_lost(event.total_count_change))
         try:
             return self._node.create_subscription(kind, topic, on_sample, SAMPLES, raw=True, event_callbacks=told)
         except UnsupportedEventTypeError:
             return self._node.create_subscription(kind, topic, on_sample, SAMPLES, raw=True)
 
+    def watch_frames(self, is_wanted: bool) -> None:
+        """Listen to /tf, or no longer: it has all links at a high rate, and is of no use where no frame is missing."""
+        if TFMessage is None or is_wanted == (self._moving is not None):
+            return
+        if is_wanted:
+            self._moving = self._node.create_subscription(
+                TFMessage, WATCHED_TOPIC, lambda message: self._on_moving(message.transforms), MOVING_FRAMES
+            )
+        else:
+            self._node.destroy_subscription(self._moving)
+            self._moving = None
+
     def destroy(self) -> None:
         """Unsubscribe."""
+        self.watch_frames(False)
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
 
@@ -148,8 +185,25 @@ class DescriptionSource:
         """Take static transforms; returns whether the robot has other frames now."""
         if not self._frames.take(transforms) or self.robot is None:
             return False
-        before, self.robot = self.robot.frame_names, Robot.from_urdf(self._frames.add_to(self.text))
-        return self.robot.frame_names != before
+        return self._add_frames(self.robot)
+
+    def watch_frames(self, transforms: Iterable[Any]) -> bool:
+        """Take transforms of /tf; returns whether the robot has other frames now."""
+        if self.robot is None or not self._frames.watch(transforms, self.robot.frame_names):
+            return False
+        return self._add_frames(self.robot)
+
+    def _add_frames(self, before: Robot) -> bool:
+        self.robot = Robot.from_urdf(self._frames.add_to(self.text))
+        return self.robot.frame_names != before.frame_names
+
+    def may_move(self, frame: str) -> bool:
+        """Whether a frame is missing, or comes from /tf, so that this is to be listened to."""
+        return self.robot is not None and (frame not in self.robot.frame_names or self._frames.is_watched(frame))
+
+    def check_frame(self, frame: str) -> None:
+        """Refuse a frame of /tf that moves; RobotDescriptionError."""
+        self._frames.check(frame)
 
     def _read(self) -> bool:
         text = self._published

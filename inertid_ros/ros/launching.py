@@ -59,6 +59,9 @@ def declare_arguments(*own: DeclareLaunchArgument) -> list[DeclareLaunchArgument
             description="Topic of the wrist sensor's wrench, if used. Empty: that of robot and sensor, else wrench.",
         ),
         DeclareLaunchArgument(
+            "imu_topic", default_value="", description="Topic of the IMU, if used (gravity_source imu). Empty: imu."
+        ),
+        DeclareLaunchArgument(
             "robot_description_topic",
             default_value="",
             description="Topic of the robot description. Empty: that of robot and sensor, else robot_description.",

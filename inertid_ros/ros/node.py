@@ -129,8 +129,10 @@ class EstimatorNode(LifecycleNode):
                 self, publishers, self._worker, identification.sessions, lambda: (self.settings, identification.robot)
             )
             undo.callback(forward.destroy)
-            takers = identification.take_description, identification.take_frames, identification.report_lost
-            undo.callback(Inputs(self, list(identification.received), self._take_sample, *takers).destroy)
+            takers = identification.take_description, identification.take_frames, identification.watch_frames
+            topics, on_lost = list(identification.received), identification.report_lost
+            self._inputs = Inputs(self, topics, self._take_sample, *takers, on_lost)
+            undo.callback(self._inputs.destroy)
             undo.callback(self.destroy_timer, self._start_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics))
             self._pace = Pace(time.monotonic())
             self._ticker = self._start_timer(PERIOD, self._tick)
@@ -246,6 +248,7 @@ class EstimatorNode(LifecycleNode):
         if not self._active or identification is None:
             return
         judge = [None if self._is_renewed(one) else one.prepare_estimate() for one in identification.sessions]
+        self._inputs.watch_frames(identification.watches_frames)
         keep = identification.prepare_state()
         if keep is not None:
             self._worker.submit("state", keep, identification.keeper.report)

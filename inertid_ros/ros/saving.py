@@ -7,7 +7,7 @@ from pathlib import Path
 
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links, judge_completion
-from inertid_ros.core.records import JointBlock, Output, WrenchBlock
+from inertid_ros.core.records import JointBlock, Output, SampleBlock, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.core.verdict import judge
@@ -37,11 +37,11 @@ class Usage:
     wrenches_received: int = 0
     samples_used: int = 0
 
-    def count_received(self, block: JointBlock | WrenchBlock) -> None:
+    def count_received(self, block: SampleBlock) -> None:
         """Count what came in."""
         if isinstance(block, JointBlock):
             self.joints_received += len(block.stamps)
-        else:
+        elif isinstance(block, WrenchBlock):
             self.wrenches_received += len(block.stamps)
 
     def count_used(self, output: Output) -> None:

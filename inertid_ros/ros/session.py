@@ -15,7 +15,7 @@ from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentified
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.states import ParameterState, judge_load_parameters
-from inertid_ros.core.records import Event, JointBlock, Output, WrenchBlock
+from inertid_ros.core.records import Event, Output, SampleBlock, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import find_tool_file, read_tool
@@ -157,6 +157,11 @@ class Session:
         return self._settings.load.sensor_frame or self._wrench_frame or ""
 
     @property
+    def watches_frame(self) -> bool:
+        """Whether its frame is missing, or may move, see `DescriptionSource.may_move`."""
+        return bool(self.frame) and self._source.may_move(self.frame)
+
+    @property
     def is_fresh(self) -> bool:
         """Whether the latest estimate need not be judged again for the diagnostics."""
         return self.latest is not None and self.latest.is_good(self._newest)
@@ -209,6 +214,7 @@ class Session:
                 self._health.begin("wrench", "no_frame", remedy=f"set load.sensor_frame to one of: {frames}")
             return
         self._health.end("wrench", "no_frame")
+        self._source.check_frame(frame)
         chain = Chain(robot, self._settings, self.task.target, sensor_frame=frame, **files)
         self._health.end(SOURCE, self.task.unusable)
         self._find_state()
@@ -309,7 +315,7 @@ class Session:
 
     # Data
 
-    def take(self, topic: str, block: JointBlock | WrenchBlock) -> list[Output]:
+    def take(self, topic: str, block: SampleBlock) -> list[Output]:
         """Take samples of a topic, and return what can be answered by now and was not answered before."""
         if self.chain is None:
             self._note_frame(block)
@@ -337,9 +343,9 @@ class Session:
         self._usage.count_received(block)
         return [] if processed is None and waiting is None else self._select_answers(processed, waiting)
 
-    def _note_frame(self, block: JointBlock | WrenchBlock) -> None:
+    def _note_frame(self, block: SampleBlock) -> None:
         """Try the frame of the wrenches where none is configured."""
-        if not self.task.waits_for_frame or isinstance(block, JointBlock) or block.frame == self._wrench_frame:
+        if not self.task.waits_for_frame or not isinstance(block, WrenchBlock) or block.frame == self._wrench_frame:
             return
         self._wrench_frame = block.frame
         self.rebuild()

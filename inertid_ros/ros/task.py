@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from inertid_ros.core.chain import Target
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.settings.choices import LoadSource, Method, Source
-from inertid_ros.core.settings.rules import check_links_settings, check_tool_name
+from inertid_ros.core.settings.choices import GravitySource, LoadSource, Method, Source
+from inertid_ros.core.settings.rules import check_fixed_gravity, check_links_settings, check_tool_name
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import read_arm
 from inertid_ros.files.parameters import read_static_file
@@ -72,7 +72,9 @@ def list_tasks(settings: Settings) -> list[Task]:
     """
     tasks = []
     if "load" in settings.estimators:
-        tasks.append(_LOAD_BY_WRENCH if settings.load.source is LoadSource.WRENCH else _LOAD_BY_EFFORT)
+        task = _LOAD_BY_WRENCH if settings.load.source is LoadSource.WRENCH else _LOAD_BY_EFFORT
+        has_imu = task is _LOAD_BY_WRENCH and settings.gravity_source is GravitySource.IMU
+        tasks.append(replace(task, inputs=("joint_states", "imu", "wrench")) if has_imu else task)
     if "links" in settings.estimators:
         tasks.append(_make_links_task(settings.links.source))
     if not tasks:
@@ -86,6 +88,7 @@ def check_settings(settings: Settings) -> None:
     for task in list_tasks(settings):
         if task.uses_links:
             check_links_settings(settings.links)
+            check_fixed_gravity(settings)
         if task is _LOAD_BY_EFFORT:
             _check_arm_settings(settings)
 

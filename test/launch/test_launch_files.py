@@ -85,8 +85,11 @@ def test_every_parameter_file_can_be_used(file: Path) -> None:
 def test_rviz_shows_what_the_node_publishes() -> None:
     config = yaml.safe_load((ROOT / "rviz" / "inertid.rviz").read_text())
     displays = config["Visualization Manager"]["Displays"]
-    topics = [display["Topic"]["Value"] for display in displays if "Topic" in display]
-    assert {"/inertid/markers", "/inertid/load/wrench_residual"} <= set(topics)
+    topics = [
+        display[kind]["Value"] for display in displays for kind in ("Topic", "Description Topic") if kind in display
+    ]
+    assert {"inertid/markers", "inertid/load/wrench_residual", "robot_description", "wrench"} == set(topics)
+    assert not any(topic.startswith("/") for topic in topics), "they follow the namespace of rviz2"
     assert config["Visualization Manager"]["Global Options"]["Fixed Frame"] == "base_link"
 
 

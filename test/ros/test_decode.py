@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import deserialize_message, serialize_message
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 
 from inertid_ros.core.records import JointBlock
 from inertid_ros.messages.cdr_layout import LayoutError, learn_joint_state, learn_wrench_stamped, view_bytes
 from inertid_ros.messages.decode import StreamDecoder, same_block
-from inertid_ros.ros.inputs import joint_decoder, wrench_decoder
+from inertid_ros.ros.inputs import imu_decoder, joint_decoder, wrench_decoder
 
 NAMES = ("a", "joint_2", "j3")
 
@@ -127,6 +129,39 @@ def test_a_wrench_is_read_with_its_frame_and_stamp() -> None:
     assert (first.frame, second.frame) == ("ft_sensor", "tool0")
     assert first.stamps.tolist() == [7 * 10**9, 7 * 10**9 + 1]
     np.testing.assert_array_equal(first.wrenches, [[1, 2, 3, 4, np.nan, np.inf], [2, 2, 3, 4, np.nan, np.inf]])
+
+
+def imu_message(index: int) -> Imu:
+    message = Imu()
+    message.header.frame_id = "imu_link"
+    message.header.stamp.nanosec = index
+    rate, force = message.angular_velocity, message.linear_acceleration
+    rate.x, rate.y, rate.z = 0.1 * index, 0.2, 0.3
+    force.x, force.y, force.z = 1.0, 2.0, 9.0 + index
+    message.orientation_covariance[0] = 7.0
+    message.angular_velocity_covariance[0] = -1.0
+    message.linear_acceleration_covariance[:] = np.arange(1.0, 10.0)
+    return message
+
+
+@pytest.mark.parametrize("one_by_one", [True, False])
+def test_an_imu_is_read_in_its_own_axes(one_by_one: bool) -> None:
+    """Live, the memory of a sample is used again for the next."""
+    decoder, data = imu_decoder(), [serialize_message(imu_message(index)) for index in range(4)]
+    if one_by_one:
+        blocks = [deepcopy(block) for block in map(decoder.decode, data) if block is not None]
+    else:
+        for message in data:
+            decoder.add(message)
+        blocks = decoder.take()
+    assert {block.frame for block in blocks} == {"imu_link"}
+    rates, accelerations, covariances = (
+        np.concatenate([getattr(block, name) for block in blocks]) for name in ("rates", "accelerations", "covariances")
+    )
+    np.testing.assert_array_equal(np.concatenate([block.stamps for block in blocks]), np.arange(4))
+    np.testing.assert_array_equal(rates, [[0.1 * index, 0.2, 0.3] for index in range(4)])
+    np.testing.assert_array_equal(accelerations, [[1.0, 2.0, 9.0 + index] for index in range(4)])
+    np.testing.assert_array_equal(covariances, [[-1.0, 1.0]] * 4)
 
 
 def test_a_big_endian_message_is_read() -> None:

@@ -14,7 +14,7 @@ from support.bench import START, Bench
 
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
-from inertid_ros.core.records import JointBlock, Output, RowOutput, WrenchBlock
+from inertid_ros.core.records import Output, RowOutput, SampleBlock, WrenchBlock
 from inertid_ros.ros.answers import Answered
 from inertid_ros.ros.messages import stamp_message
 from inertid_ros.ros.node import EstimatorNode
@@ -66,7 +66,7 @@ def test_time_that_goes_back_starts_the_count_again() -> None:
 class ForesightedChain(Chain):
     """Answers the newest wrench without waiting for a later joint state."""
 
-    def push(self, block: JointBlock | WrenchBlock) -> None:
+    def push(self, block: SampleBlock) -> None:
         super().push(block)
         if isinstance(block, WrenchBlock):
             self.newest = block

@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 from support.bench import Bench
 
 POLICY = Path(__file__).parents[2] / "config" / "sros2_policy.xml"
+OPTIONAL = {"/clock", "/imu", "/tf", "/tf_static"}
+"""With simulated time, with gravity_source imu, and where tf2_msgs is installed."""
 BY_EFFORT = {f"/inertid/load/effort_{what}" for what in ("predicted", "residual", "deviation")}
 """Of a load by efforts, which takes the place of the wrist sensor's."""
 
@@ -29,9 +31,7 @@ def test_the_policy_is_what_the_node_creates(bench: Bench) -> None:
     subscribed = {topic for topic, _ in node.get_subscriber_names_and_types_by_node(*name)}
     served = {service for service, _ in node.get_service_names_and_types_by_node(*name)}
     assert allowed("topic", "publish") == published | BY_EFFORT
-    assert allowed("topic", "subscribe") == subscribed | {"/clock", "/tf_static"}, (
-        "the latter where tf2_msgs is installed"
-    )
+    assert allowed("topic", "subscribe") == subscribed | OPTIONAL
     assert allowed("service", "reply") == served
     assert allowed("service", "request") == set()
     assert node.get_client_names_and_types_by_node(*name) == []

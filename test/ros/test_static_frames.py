@@ -13,6 +13,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from support.bench import Bench
 from support.chain import BAR, PUMA
 
+from inertid_ros.core.errors import RobotDescriptionError
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.ros.static_frames import REMEDY, StaticFrames, TFMessage
 
@@ -94,6 +95,74 @@ def test_a_load_is_identified_there_as_soon_as_the_frame_is_known(bench: Bench) 
     generation = node._identification.generation
     node._identification.take_frames([make_transform("ft_sensor", "camera", SENSOR)])
     assert node._identification.generation == generation, "what is identified goes on"
+
+
+def make_watched(pose: pin.SE3, tick: int, child: str = "sensor", parent: str = "ft_sensor") -> TransformStamped:
+    """A transform of /tf, ten of which come in a second."""
+    transform = make_transform(parent, child, pose)
+    transform.header.stamp.sec, transform.header.stamp.nanosec = divmod(tick * 100_000_000, 1_000_000_000)
+    return transform
+
+
+def test_a_frame_of_tf_counts_once_it_was_seen_not_to_move() -> None:
+    frames, names = StaticFrames(), Robot.from_urdf(PUMA).frame_names
+    found = [frames.watch([make_watched(SENSOR, tick)], names) for tick in range(40)]
+    assert found.index(True) == 19, "two seconds of ten per second"
+    assert found.count(True) == 1
+    assert frames.is_watched("sensor")
+    frames.check("sensor")
+    assert "sensor" in Robot.from_urdf(frames.add_to(PUMA)).frame_names
+
+
+def test_many_transforms_at_once_do_not_shorten_the_time() -> None:
+    frames, names = StaticFrames(), Robot.from_urdf(PUMA).frame_names
+    assert not frames.watch([make_watched(SENSOR, 0)] * 100, names)
+
+
+def test_links_of_the_urdf_are_not_looked_at_on_tf() -> None:
+    frames, names = StaticFrames(), Robot.from_urdf(PUMA).frame_names
+    for tick in range(40):
+        frames.watch([make_watched(pin.SE3(np.eye(3), np.array([0.0, 0.0, tick])), tick, "link2", "link1")], names)
+    assert not frames.is_watched("link2")
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        make_watched(SENSOR * pin.SE3(np.eye(3), np.array([0.0, 2e-4, 0.0])), 40),
+        make_watched(SENSOR * pin.SE3(pin.rpy.rpyToMatrix(0.0, 2e-4, 0.0), np.zeros(3)), 40),
+        make_watched(SENSOR, 40, parent="link5"),
+    ],
+    ids=["by a length", "by an angle", "to another link"],
+)
+def test_a_frame_of_tf_that_moves_is_none_any_more(moved: TransformStamped) -> None:
+    frames, names = StaticFrames(), Robot.from_urdf(PUMA).frame_names
+    for tick in range(40):
+        frames.watch([make_watched(SENSOR, tick)], names)
+    assert frames.watch([moved], (*names, "sensor"))
+    assert "sensor" not in Robot.from_urdf(frames.add_to(PUMA)).frame_names
+    with pytest.raises(RobotDescriptionError, match="'sensor' of /tf moves on 'ft_sensor'"):
+        frames.check("sensor")
+    assert not any(frames.watch([make_watched(SENSOR, tick)], names) for tick in range(41, 90)), "for good"
+
+
+def test_a_load_is_identified_in_a_frame_of_tf_until_that_moves(bench: Bench) -> None:
+    node = bench.start(load__sensor_frame="")
+    bench.describe()
+    bench.feed(0.5, wrench=in_sensor)
+    identification = node._identification
+    assert identification is not None
+    assert identification.watches_frames
+    for tick in range(20):
+        identification.watch_frames([make_watched(ADAPTER * SENSOR, tick)])
+    bench.feed(6.0, wrench=in_sensor)
+    expect_load(bench)
+    assert identification.watches_frames, "it may still move"
+    identification.watch_frames([make_watched(SENSOR, 21)])
+    bench.feed(0.5, wrench=in_sensor)
+    status = bench.status("robot_description")
+    assert status.level == DiagnosticStatus.ERROR
+    assert "frame 'sensor' of /tf moves on 'ft_sensor'" in status.message
 
 
 @pytest.mark.skipif(TFMessage is None, reason="tf2_msgs is not installed: there are no wheels of it")

@@ -10,12 +10,13 @@ import numpy as np
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from inertid_ros.core.records import JointBlock, WrenchBlock
+from inertid_ros.core.records import ImuBlock, JointBlock, WrenchBlock
 from inertid_ros.sim.simulator import Simulator
 from support.chain import PUMA, puma_motion, simulate_puma
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 JOINTS, WRENCH, TEXT = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped", "std_msgs/msg/String"
+IMU = "sensor_msgs/msg/Imu"
 LATENCY = 2_000_000
 """Messages are recorded so many nanoseconds after their stamp."""
 
@@ -44,6 +45,23 @@ def wrench_messages(block: WrenchBlock, topic: str = "/wrench") -> Iterator[Mess
         wrench = kinds["geometry_msgs/msg/Wrench"](force=vector(*values[:3]), torque=vector(*values[3:]))
         message = kinds[WRENCH](header=make_header(stamp, block.frame), wrench=wrench)
         yield topic, WRENCH, stamp + LATENCY, bytes(STORE.serialize_cdr(message, WRENCH))
+
+
+def imu_messages(block: ImuBlock, topic: str = "/imu") -> Iterator[Message]:
+    kinds: Any = STORE.types
+    vector, turn = kinds["geometry_msgs/msg/Vector3"], kinds["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0)
+    for index, stamp in enumerate(block.stamps.tolist()):
+        rates, accelerations = (np.eye(1, 9, 0)[0] * first for first in block.covariances[index].tolist())
+        message = kinds[IMU](
+            header=make_header(stamp, block.frame),
+            orientation=turn,
+            orientation_covariance=-np.eye(1, 9, 0)[0],
+            angular_velocity=vector(*block.rates[index].tolist()),
+            angular_velocity_covariance=rates,
+            linear_acceleration=vector(*block.accelerations[index].tolist()),
+            linear_acceleration_covariance=accelerations,
+        )
+        yield topic, IMU, stamp + LATENCY, bytes(STORE.serialize_cdr(message, IMU))
 
 
 def text_message(text: str, time: int, topic: str = "/robot_description") -> Message:

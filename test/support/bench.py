@@ -21,7 +21,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.task import Future
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray, String
 from visualization_msgs.msg import MarkerArray
 
@@ -86,6 +86,7 @@ class Bench:
         self.joints = self.probe.create_publisher(JointState, "joint_states", 100)
         self.wrench = self.probe.create_publisher(WrenchStamped, "wrench", 100)
         self.base_wrench = self.probe.create_publisher(WrenchStamped, "base_wrench", 100)
+        self.imu = self.probe.create_publisher(Imu, "imu", 100)
         self._description = self.probe.create_publisher(String, "robot_description", latched)
         self._clock = self.probe.create_publisher(Clock, "/clock", 10)
         self.simulate()
@@ -187,6 +188,7 @@ class Bench:
     def play(self, messages: Sequence[tuple[str, bytes]], size: int = 40) -> None:
         """Send serialised samples by topic, some at a time, and wait until the node has received them."""
         publishers = {"/joint_states": self.joints, "/wrench": self.wrench, "/base_wrench": self.base_wrench}
+        publishers["/imu"] = self.imu
         for start in range(0, len(messages), size):
             expected = self._count_received()
             for topic, data in messages[start : start + size]:

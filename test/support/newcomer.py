@@ -12,13 +12,16 @@ import numpy as np
 
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import compose
+from inertid_ros.files.share import share_path
 from inertid_ros.motions.motion import Hold, MinimumJerk, Motion, Sequence
 from inertid_ros.motions.multisine import JointLimits, Multisine
 from inertid_ros.sim.arm import JointFriction
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator
-from support.bags import Message, joint_messages, text_message, wrench_messages, write_bag
+from support.bags import Message, imu_messages, joint_messages, text_message, wrench_messages, write_bag
 from support.chain import BAR, DDARM
+from support.leaning_base import URDF as LEANING
+from support.leaning_base import LeaningBase, Swing
 
 ROOT = Path(__file__).parents[2]
 PAGES = (
@@ -72,11 +75,26 @@ def fill_folder(folder: Path) -> None:
     (folder / "limits.yaml").write_text("joints: {joint1: {velocity: 2.0, acceleration: 6.0}}")
     (folder / "workspace.yaml").write_text("keep_out: {post: {cylinder: [0.05, 2.0], center: [0.0, -2.0, 1.0]}}")
     (folder / "pose.yaml").write_text("name: [joint1, joint2, joint3]\nposition: [2.0, 0.1, 2.0]\n---\n")
-    moving = {"my_bag": BAR, "another_bag": BAR, "a": BAR, "b": BAR, "c": BAR, "unloaded_bag": None}
+    (folder / "bar.yaml").write_text(share_path("config", "loads", "bar.yaml").read_text(encoding="utf-8"))
+    moving = dict.fromkeys(("my_bag", "another_bag", "a", "b", "c", "bag", "mug_bag"), BAR) | {"unloaded_bag": None}
     for seed, (name, load) in enumerate({**moving, "loaded_bag": BAR + MORE}.items()):
         _record(folder / name, _move(seed), load, seed)
+    _record_base(folder)
     for seed, (name, gravity) in enumerate({"level_bag": None, "tilted_bag": TILTED}.items()):
         _record(folder / name, _visit(seed), None, seed, gravity)
+
+
+def _record_base(folder: Path) -> None:
+    """Another robot, whose base leans over, with an IMU on it."""
+    (folder / "my_base.yaml").write_text("/**: {ros__parameters: {gravity_source: imu}}")
+    base = LeaningBase({"pitch": Swing(0.4, 9.0, start=2.0)}, rounds=1)
+    messages = [
+        *joint_messages(base.joints()),
+        *imu_messages(base.imu(), "/imu/data"),
+        *wrench_messages(base.wrenches()),
+    ]
+    messages.sort(key=lambda message: message[2])
+    write_bag(folder / "mobile_bag", [text_message(LEANING, messages[0][2]), *messages])
 
 
 def _move(seed: int) -> Motion:

@@ -8,13 +8,14 @@ import numpy as np
 
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.equations.equation import WRENCH_NAMES
+from inertid_ros.core.input.base_tilt import BaseTilt
 from inertid_ros.core.input.efforts import EffortInput, EffortStreams
 from inertid_ros.core.input.reading_faults import ReadingFaults
 from inertid_ros.core.input.reading_samples import CHANNEL_NUMBERS, COLUMN, FREE, HELD, SET_ASIDE, USUAL
 from inertid_ros.core.input.segments import Carrier, Segment
 from inertid_ros.core.input.synchroniser import Synchroniser
 from inertid_ros.core.input.timeline import ASIDE, FOUND, IMPLAUSIBLE, OUTLIER, STEP, TAKE_IT, Timeline, Verdict
-from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
+from inertid_ros.core.records import FloatArray, IntArray, JointBlock, SampleBlock, WrenchBlock
 from inertid_ros.core.robot.robot import ArmModel, FramePath, Robot
 from inertid_ros.core.settings.choices import BaseSign, EffortUnit, Source
 from inertid_ros.core.settings.settings import LinksSettings
@@ -160,21 +161,29 @@ class WristInput:
         faults: when the wrenches are not to be believed.
     """
 
-    def __init__(self, robot: Robot, path: FramePath, delay: float, health: Health) -> None:
-        """Set the joints that move the sensor, and by how much [s] its wrenches are late."""
+    def __init__(
+        self, robot: Robot, path: FramePath, delay: float, health: Health, tilt: BaseTilt | None = None
+    ) -> None:
+        """Set the joints that move the sensor, by how much [s] its wrenches are late, and how the base leans."""
         self._names = JointNames(robot.joint_names, health)
         self._wrenches = WrenchLine(robot, path.frame, "wrench", "load.sensor_frame", health)
         self.faults = self._wrenches.faults
+        self._tilt = tilt
         self._synchroniser = Synchroniser(
             path.joint_names, path.is_angle, path.reach, _WRENCH, self._wrenches, delay, health, "wrench"
         )
 
-    def push(self, block: JointBlock | WrenchBlock) -> None:
-        """Take joint states of one publisher, or wrenches."""
+    def push(self, block: SampleBlock) -> None:
+        """Take joint states of one publisher, wrenches, or readings of the IMU on the base."""
         if isinstance(block, JointBlock):
             self._synchroniser.push_joints(self._names.resolve(block))
-        elif self._wrenches.push_wrenches(block):
-            self._synchroniser.restart()
+        elif isinstance(block, WrenchBlock):
+            if self._tilt is not None and len(block.stamps):
+                self._tilt.watch(block.stamps)
+            if self._wrenches.push_wrenches(block):
+                self._synchroniser.restart()
+        elif self._tilt is not None:
+            self._synchroniser.push_joints(self._tilt.take(block))
 
     def process(self, rows: Carrier) -> list[Segment]:
         """Synchronise all that can be."""
@@ -227,11 +236,11 @@ class ArmInput:
             arm.joint_names, arm.is_angle, arm.reach, channels, readings, delay, health, named
         )
 
-    def push(self, block: JointBlock | WrenchBlock) -> None:
+    def push(self, block: SampleBlock) -> None:
         """Take joint states of one publisher, or wrenches of the base sensor."""
         if isinstance(block, JointBlock):
             self._push_joints(self._names.resolve(block))
-        elif self._has_wrenches and self._wrenches.push_wrenches(block):
+        elif self._has_wrenches and isinstance(block, WrenchBlock) and self._wrenches.push_wrenches(block):
             self._synchroniser.restart()
 
     def _push_joints(self, block: JointBlock) -> None:

@@ -31,6 +31,10 @@ LEAST_SPEED = 100.0, 10.0
 _OTHER_FORMATS = {"sdf": "an SDF file (Gazebo)", "mujoco": "an MJCF file (MuJoCo)", "COLLADA": "a COLLADA mesh"}
 
 
+TILT_JOINTS = "first tilt of the base (imu)", "second tilt of the base (imu)"
+"""Joints that no URDF has: by them the base leans where gravity comes from an IMU, see `input.base_tilt`."""
+
+
 @dataclass(frozen=True, slots=True)
 class FramePath:
     """The joints between the root and one frame, and a model of them in which the frame is the last joint.
@@ -52,6 +56,19 @@ class FramePath:
     def reach(self) -> FloatArray:
         """Positions and velocities (2, n) beyond which a joint cannot be, see `find_reach`."""
         return find_reach(self.model, self.is_angle)
+
+    def on_base(self, gravity: FloatArray) -> FramePath:
+        """The same on a base that leans: its root is level ground, and two tilt joints carry the root of the URDF.
+
+        They turn about two axes across gravity (3,), which is that in the root frame where both are zero.
+        """
+        base, upright = pin.Model(), pin.SE3(find_upright(gravity), np.zeros(3))
+        limits = [np.array([limit]) for limit in (0.0, 0.0, -np.pi, np.pi)]
+        first = base.addJoint(0, pin.JointModelRX(), upright, TILT_JOINTS[0], *limits)
+        second = base.addJoint(first, pin.JointModelRY(), pin.SE3.Identity(), TILT_JOINTS[1], *limits)
+        frame = base.addFrame(pin.Frame("base", second, 0, upright.inverse(), pin.FrameType.OP_FRAME))
+        model = pin.appendModel(base, self.model, frame, pin.SE3.Identity())
+        return FramePath(self.frame, TILT_JOINTS + self.joint_names, (True, True, *self.is_angle), model)
 
 
 class Robot:
@@ -248,16 +265,33 @@ class ArmModel:
 
         UnknownFrameError if there is no such frame, RobotDescriptionError if a joint moves it.
         """
-        frames = [item.name for item in self.model.frames if item.type == pin.FrameType.BODY]
-        if frame not in frames:
-            raise UnknownFrameError(frame, frames)
-        placed = self.model.frames[self.model.getFrameId(frame, pin.FrameType.BODY)]
-        if placed.parentJoint != 0:
-            raise RobotDescriptionError(
-                f"frame '{frame}' is moved by joint '{self.model.names[placed.parentJoint]}': "
-                "a base sensor's frame must be fixed to the root of the URDF"
-            )
-        return placed.placement
+        return place_in_root(self.model, frame, "a base sensor's")
+
+
+def place_in_root(model: pin.Model, frame: str, whose: str) -> pin.SE3:
+    """Pose in the root frame of a frame that no joint moves; the message of an error says whose it is.
+
+    UnknownFrameError if there is no such frame, RobotDescriptionError if a joint moves it.
+    """
+    frames = [item.name for item in model.frames if item.type == pin.FrameType.BODY]
+    if frame not in frames:
+        raise UnknownFrameError(frame, frames)
+    placed = model.frames[model.getFrameId(frame, pin.FrameType.BODY)]
+    if placed.parentJoint != 0:
+        raise RobotDescriptionError(
+            f"frame '{frame}' is moved by joint '{model.names[placed.parentJoint]}': "
+            f"{whose} frame must be fixed to the root of the URDF"
+        )
+    return placed.placement
+
+
+def find_upright(gravity: FloatArray) -> FloatArray:
+    """Axes (3, 3), in columns: the third is opposite to gravity (3,), the first near an axis of the root."""
+    third = -gravity / np.linalg.norm(gravity)
+    first = np.eye(3)[np.argmin(np.abs(third))]
+    first = first - third * (first @ third)
+    first /= np.linalg.norm(first)
+    return np.stack((first, np.cross(third, first), third), axis=1)
 
 
 def _check(robot: Robot, name: str) -> None:

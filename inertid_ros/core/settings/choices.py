@@ -39,6 +39,13 @@ class LoadSource(Name):
     EFFORT = "effort"
 
 
+class GravitySource(Name):
+    """Where the direction of gravity in the root frame comes from: the parameter, or an IMU on the base."""
+
+    PARAMETER = "parameter"
+    IMU = "imu"
+
+
 class SignChoice(Name):
     """Which wrench a wrist sensor's driver publishes, or that gravity is to decide."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.settings.choices import EffortUnit, Method
-from inertid_ros.core.settings.settings import LinksSettings, LoadSettings
+from inertid_ros.core.settings.choices import EffortUnit, GravitySource, Method
+from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 
 IMMEDIATE = ("estimate_rate", "save_directory", "load.tool")
 """Take effect at once."""
 
-FIXED = ("estimators", "autostart", "output_reliability", "state_file", "load.source", "links.source")
+FIXED = ("estimators", "gravity_source", "autostart", "output_reliability", "state_file", "load.source", "links.source")
 """Are read when the node is configured, and rejected later."""
 
 PATHS = ("urdf", "save_directory", "state_file", "load.tool_file", "load.arm_file", "links.static_file")
@@ -44,6 +44,16 @@ def check_links_settings(links: LinksSettings) -> None:
     if links.source.has_base_wrench and links.method is Method.ENERGY:
         measured = "links.source both" if links.source.has_efforts else "a base wrench alone"
         raise SettingError("links.method", links.method, f"filtered or differentiated with {measured}")
+
+
+def check_fixed_gravity(settings: Settings) -> None:
+    """Refuse gravity that turns where the whole arm is weighed in it; SettingError."""
+    if settings.gravity_source is not GravitySource.PARAMETER:
+        expected = (
+            "parameter for links, and for a load by efforts: these need the same gravity all the time, hold the base "
+            "still and set gravity; a load on a wrist sensor alone takes an IMU"
+        )
+        raise SettingError("gravity_source", settings.gravity_source, expected)
 
 
 def restarts_identification(name: str, estimator: str) -> bool:

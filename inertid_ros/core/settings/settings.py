@@ -16,7 +16,16 @@ from typing import Any, Literal, get_type_hints
 import numpy as np
 
 from inertid_ros.core.errors import SettingError
-from inertid_ros.core.settings.choices import BaseSign, EffortUnit, LoadSource, Method, Reliability, SignChoice, Source
+from inertid_ros.core.settings.choices import (
+    BaseSign,
+    EffortUnit,
+    GravitySource,
+    LoadSource,
+    Method,
+    Reliability,
+    SignChoice,
+    Source,
+)
 
 LONGEST = 4096
 """Characters of a text, and items of a list, at most: paths cannot be longer on Linux, and peers may set parameters."""
@@ -377,6 +386,12 @@ class Settings:
     )
     gravity: list[float] = setting(
         [0.0, 0.0, -9.80665], "Gravity in the root frame of the URDF.", "m/s^2", length=3, is_direction=True
+    )
+    gravity_source: GravitySource = setting(
+        GravitySource.PARAMETER,
+        "Where the direction of gravity comes from: the parameter gravity (parameter), or, for mobile bases and mounts "
+        "that tilt, the topic imu (imu), of an IMU whose frame is fixed to the root of the URDF; its length is still "
+        "that of gravity, whose direction need only be right to 75 degrees then. For a load on a wrist sensor only.",
     )
     autostart: bool = setting(True, "Configure and activate without being asked.")
     estimate_rate: float = setting(

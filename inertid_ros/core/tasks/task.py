@@ -10,14 +10,14 @@ from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.input.segments import Carrier, Segment
-from inertid_ros.core.records import Event, FloatArray, JointBlock, Output, WrenchBlock
+from inertid_ros.core.records import Event, FloatArray, Output, SampleBlock
 from inertid_ros.core.rows.rows import Rows
 
 
 class Input(Protocol):
     """Turns blocks of messages into segments."""
 
-    def push(self, block: JointBlock | WrenchBlock) -> None:
+    def push(self, block: SampleBlock) -> None:
         """Take samples; never raises for bad data."""
 
     def process(self, rows: Carrier) -> list[Segment]:

@@ -31,6 +31,7 @@ from inertid_ros.core.estimation.nuisances import SUSPECTED, find_misfit, find_n
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.estimation.states import ParameterState
+from inertid_ros.core.input.base_tilt import BaseTilt
 from inertid_ros.core.input.inputs import WristInput
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import LOAD_EVENTS, BoolArray, Event, FloatArray, Output, RowOutput
@@ -39,7 +40,7 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.energy import RowFit
 from inertid_ros.core.rows.rows import Filters, Row, Rows
 from inertid_ros.core.rows.standstill import CALIBRATED, discard_run, restore_noise, start_noise
-from inertid_ros.core.settings.choices import Method
+from inertid_ros.core.settings.choices import GravitySource, Method
 from inertid_ros.core.settings.settings import Settings
 
 _LIGHTEST = 0.05
@@ -79,12 +80,14 @@ class WristLoadTask:
             UnknownFrameError, UnsupportedJointError: if the frame is not there or cannot be used.
         """
         load = settings.load
-        path = robot.path_to(frame)
+        path, tilt = robot.path_to(frame), None
         gravity = np.array(settings.gravity)
+        if settings.gravity_source is GravitySource.IMU:
+            path, tilt = path.on_base(gravity), BaseTilt(robot, gravity, health)
         filters = Filters(load.filter_cutoff, load.smoothing_cutoff, load.differentiation_cutoff, load.integral_window)
         self.frame = frame
         self._health = health
-        self.input = WristInput(robot, path, load.wrench_delay, health)
+        self.input = WristInput(robot, path, load.wrench_delay, health, tilt)
         self.rows = Rows(make_load_equation(path, gravity), len(path.joint_names), Method(load.method), filters)
         self._estimator = HypothesisEstimator(load, self.rows.noise_bandwidth)
         self._noise = self.rows.memory.noise
