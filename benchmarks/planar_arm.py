@@ -87,7 +87,10 @@ def practise(
     links: FloatArray | None = None,
     friction: JointFriction | None = None,
 ) -> list[Practice]:
-    """Simulate trials one after the other, each with what was learned from the one before (eq. 6.1, 6.7, 6.11)."""
+    """Simulate trials one after the other, each with what was learned from the one before (eq. 6.1, 6.7, 6.11).
+
+    Only the motion is learned: before and after it, its first and last efforts are held, as a driver does.
+    """
     reference = Reference(with_rest(motion, REST, REST), RATE)
     times = np.arange(len(reference.path.positions)) / RATE - REST
     command = (first or model).efforts(reference.path)
@@ -104,6 +107,6 @@ def practise(
         measured = block.positions, block.velocities, block.efforts
         trial = resample_trial(block.stamps * 1e-9 - REST, measured, motion, times, command)
         practices.append(learn(model, motion, trial))
-        learned = practices[-1].command
-        command = np.column_stack([np.interp(times, trial.times, column) for column in learned.T])
+        learned, during = practices[-1].command, np.clip(times, 0.0, motion.duration)
+        command = np.column_stack([np.interp(during, trial.times, column) for column in learned.T])
     return practices
