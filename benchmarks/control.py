@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator
 
 import driven_ddarm
 import numpy as np
+from computed_torque import ComputedTorque, Late, find_gravity
 from driven_ddarm import (
     DAMPING,
     FAST,
@@ -30,9 +31,8 @@ from driven_ddarm import (
 )
 from page import run_section, run_seeds
 
-from inertid_ros.control.controllers import ComputedTorque, PDController, Reference, find_gravity
+from inertid_ros.control.controllers import PDController, Reference
 from inertid_ros.core.records import FloatArray
-from inertid_ros.motions.motion import JointPath, Motion
 from inertid_ros.sim.driven import STEP, Controller
 
 AFTER = 0.3
@@ -47,6 +47,28 @@ PAPER = {
 }
 """Peak errors [°] that the paper prints; others are in its figures only."""
 
+_PD, _FULL = "3 position and velocity references", "5 full dynamics, identified"
+_FORWARD, _COMPUTED = "feedforward, identified", "computed torque, identified"
+FINDINGS = (
+    ("gravity helps little without a velocity reference", "1 position reference", "2 the same, gravity, identified"),
+    ("a velocity reference helps much", "1 position reference", _PD),
+    ("gravity helps little with a velocity reference", _PD, "4 the same, gravity, identified"),
+    ("full dynamics help most, joints 1 and 2", _PD, _FULL),
+    ("identified parameters are better than CAD", "5 full dynamics, CAD", _FULL),
+    *(
+        (f"feedforward and computed torque are alike ({name})", f"{name}: {_FORWARD}", f"{name}: {_COMPUTED}")
+        for name in (*LATE, "1 kHz")
+    ),
+    ("sampling at 133 Hz costs: to 1 kHz, with the same gains", f"133 Hz: {_FORWARD}", f"1 kHz: {_FORWARD}"),
+    ("the same, each as stiff as its rate allows", f"133 Hz, stiffest: {_FORWARD}", f"1 kHz, stiffest: {_FORWARD}"),
+    (
+        "the same, to the analog servos from a reference half a period late",
+        f"133 Hz, half a period late: {_FORWARD}",
+        _FULL,
+    ),
+)
+"""What the paper found, each with the controllers before and after what it is about."""
+
 _ABOUT = """{arm} Errors of joints 1, 2 and 3 during the move and {after} s after it, means of {runs} runs with other \
 noise in identification and move; in brackets the standard deviation of a run.
 
@@ -56,19 +78,6 @@ noise in identification and move; in brackets the standard deviation of a run.
 
 Errors = dict[str, tuple[FloatArray, FloatArray]]
 """Largest and rms distance (3,) from the desired motion [°], by controller."""
-
-
-class Late:
-    """A motion that begins later."""
-
-    def __init__(self, motion: Motion, delay: float) -> None:
-        """Shift a motion by a delay [s]."""
-        self._motion, self._delay = motion, delay
-        self.duration, self.joint_count = motion.duration + delay, motion.joint_count
-
-    def at(self, times: FloatArray) -> JointPath:
-        """The motion as it was a delay before."""
-        return self._motion.at(times - self._delay)
 
 
 Case = tuple[str, Controller, float, float]
@@ -157,50 +166,7 @@ def _list_findings(peak: dict[str, FloatArray]) -> Iterator[str]:
     """What the paper found, and what is found here: parts of the peak error that are left, joint by joint."""
     yield "| finding of the paper | peak error that is left of it here, joints 1, 2, 3 |"
     yield "| --- | --- |"
-    known = "identified"
-    compared = (
-        ("gravity helps little without a velocity reference", "1 position reference", f"2 the same, gravity, {known}"),
-        ("a velocity reference helps much", "1 position reference", "3 position and velocity references"),
-        (
-            "gravity helps little with a velocity reference",
-            "3 position and velocity references",
-            f"4 the same, gravity, {known}",
-        ),
-        (
-            "full dynamics help most, joints 1 and 2",
-            "3 position and velocity references",
-            f"5 full dynamics, {known}",
-        ),
-        (
-            "identified parameters are better than CAD",
-            "5 full dynamics, CAD",
-            f"5 full dynamics, {known}",
-        ),
-        *(
-            (
-                f"feedforward and computed torque are alike ({name})",
-                f"{name}: feedforward, {known}",
-                f"{name}: computed torque, {known}",
-            )
-            for name in (*LATE, "1 kHz")
-        ),
-        (
-            "sampling at 133 Hz costs: to 1 kHz, with the same gains",
-            f"133 Hz: feedforward, {known}",
-            f"1 kHz: feedforward, {known}",
-        ),
-        (
-            "the same, each as stiff as its rate allows",
-            f"133 Hz, stiffest: feedforward, {known}",
-            f"1 kHz, stiffest: feedforward, {known}",
-        ),
-        (
-            "the same, to the analog servos from a reference half a period late",
-            f"133 Hz, half a period late: feedforward, {known}",
-            f"5 full dynamics, {known}",
-        ),
-    )
-    for finding, before, after in compared:
+    for finding, before, after in FINDINGS:
         parts = 100.0 * peak[after] / peak[before]
         yield f"| {finding} | {', '.join(f'{part:.0f} %' for part in parts)} |"
 

@@ -29,7 +29,8 @@ from driven_ddarm import (
     make_gains,
 )
 from page import run_section, run_seeds
-from planar_arm import SeventhOrder, make_planar, practise, practise_planar
+from planar_arm import SeventhOrder, make_planar, practise_planar
+from trials import practise
 
 from inertid_ros.control.controllers import Gains
 from inertid_ros.control.convergence import Convergence, find_convergence
