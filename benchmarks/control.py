@@ -12,57 +12,93 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import driven_ddarm
 import numpy as np
-from driven_ddarm import DAMPING, FAST, SLOW, Models, find_frequency, identify, make_gains, move
+from computed_torque import ComputedTorque, Late, find_gravity
+from driven_ddarm import (
+    DAMPING,
+    FAST,
+    MOVE,
+    SLOW,
+    Models,
+    find_frequency,
+    find_paper_frequencies,
+    identify,
+    make_gains,
+    move,
+)
 from page import run_section, run_seeds
 
-from inertid_ros.control.controllers import ComputedTorque, PDController, Reference, find_gravity
+from inertid_ros.control.controllers import PDController, Reference
 from inertid_ros.core.records import FloatArray
-from inertid_ros.motions.motion import JointPath, Motion, paper_ddarm_link_moves
 from inertid_ros.sim.driven import STEP, Controller
 
-MOVE = paper_ddarm_link_moves()[2]
-"""(80, 269.1, -30)° to (330, 19.1, 220)° in 1.3 s."""
 AFTER = 0.3
 """Seconds after the move that count."""
 KNOWN = {"cad": "CAD", "rigid": "identified", "full": "identified, friction too"}
+LATE = {"133 Hz": 0.0, "133 Hz, half a period late": 0.5, "133 Hz, a period late": 1.0}
+"""How many periods the reference of the digital controllers may be late, by the name of the case."""
 PAPER = {
     "5 full dynamics, identified": "0.33, 0.84, 1.4",
-    "133 Hz, late: PD": "4.4, 3.5, –",
-    "133 Hz, late: feedforward, identified": "2.2, 2.0, –",
-    "133 Hz, late: computed torque, identified": "2.2, 2.0, –",
+    **{f"{name}: PD": "4.4, 3.5, – (sets the gains)" for name in LATE},
+    **{f"{name}: {kind}, identified": "2.2, 2.0, –" for name in LATE for kind in ("feedforward", "computed torque")},
 }
 """Peak errors [°] that the paper prints; others are in its figures only."""
 
-_ABOUT = """{arm} Its natural frequency is {frequency:.1f} rad/s. Errors of joints 1, 2 and 3 during the move and \
-{after} s after it, means of {runs} runs with other noise in identification and move; in brackets the standard \
-deviation of a run."""
+_PD, _FULL = "3 position and velocity references", "5 full dynamics, identified"
+_FORWARD, _COMPUTED = "feedforward, identified", "computed torque, identified"
+FINDINGS = (
+    ("gravity helps little without a velocity reference", "1 position reference", "2 the same, gravity, identified"),
+    ("a velocity reference helps much", "1 position reference", _PD),
+    ("gravity helps little with a velocity reference", _PD, "4 the same, gravity, identified"),
+    ("full dynamics help most, joints 1 and 2", _PD, _FULL),
+    ("identified parameters are better than CAD", "5 full dynamics, CAD", _FULL),
+    *(
+        (f"feedforward and computed torque are alike ({name})", f"{name}: {_FORWARD}", f"{name}: {_COMPUTED}")
+        for name in (*LATE, "1 kHz")
+    ),
+    ("sampling at 133 Hz costs: to 1 kHz, with the same gains", f"133 Hz: {_FORWARD}", f"1 kHz: {_FORWARD}"),
+    ("the same, each as stiff as its rate allows", f"133 Hz, stiffest: {_FORWARD}", f"1 kHz, stiffest: {_FORWARD}"),
+    (
+        "the same, to the analog servos from a reference half a period late",
+        f"133 Hz, half a period late: {_FORWARD}",
+        _FULL,
+    ),
+)
+"""What the paper found, each with the controllers before and after what it is about."""
+
+_ABOUT = """{arm} Errors of joints 1, 2 and 3 during the move and {after} s after it, means of {runs} runs with other \
+noise in identification and move; in brackets the standard deviation of a run.
+
+| feedback | natural frequencies [rad/s] |
+| --- | --- |
+{feedback}"""
 
 Errors = dict[str, tuple[FloatArray, FloatArray]]
 """Largest and rms distance (3,) from the desired motion [°], by controller."""
 
 
-class Late:
-    """A motion that begins later."""
-
-    def __init__(self, motion: Motion, delay: float) -> None:
-        """Shift a motion by a delay [s]."""
-        self._motion, self._delay = motion, delay
-        self.duration, self.joint_count = motion.duration + delay, motion.joint_count
-
-    def at(self, times: FloatArray) -> JointPath:
-        """The motion as it was a delay before."""
-        return self._motion.at(times - self._delay)
+Case = tuple[str, Controller, float, float]
+"""What a controller is called, the controller, its rate [Hz] and its latency [s]."""
 
 
-def list_controllers(models: Models) -> Iterator[tuple[str, Controller, float, float]]:
-    """Walk over the controllers: name, controller, rate [Hz] and latency [s]."""
-    gains = make_gains()
-    # Analog servos, whose references a processor renews at 1 kHz.
-    reference, analog = Reference(MOVE, FAST), 1.0 / STEP
+def list_controllers(models: Models) -> Iterator[Case]:
+    """Walk over all controllers."""
+    yield from _list_analog(models)
+    for name, late in LATE.items():
+        reference = Reference(Late(MOVE, late / SLOW), SLOW)
+        known = {"rigid"} if late else set(KNOWN)
+        yield from _list_digital(name, reference, models, find_paper_frequencies(late), known)
+    yield from _list_digital("1 kHz", Reference(MOVE, FAST), models, find_paper_frequencies(), set(KNOWN))
+    for name, rate in (("133 Hz, stiffest", SLOW), ("1 kHz, stiffest", FAST)):
+        yield from _list_digital(name, Reference(MOVE, rate), models, np.full(3, find_frequency(rate)), {"rigid"})
+
+
+def _list_analog(models: Models) -> Iterator[Case]:
+    """Analog servos, whose references a processor renews at 1 kHz."""
+    gains, reference, analog = make_gains(find_paper_frequencies()), Reference(MOVE, FAST), 1.0 / STEP
     path = reference.path
     gravity = find_gravity(models.rigid, path)
     yield "1 position reference", PDController(reference, gains, None, False), analog, 0.0
@@ -71,14 +107,20 @@ def list_controllers(models: Models) -> Iterator[tuple[str, Controller, float, f
     yield "4 the same, gravity, identified", PDController(reference, gains, gravity), analog, 0.0
     for name, model in models._asdict().items():
         yield f"5 full dynamics, {KNOWN[name]}", PDController(reference, gains, model.efforts(path)), analog, 0.0
-    for name, rate, late in (("133 Hz, late", SLOW, 1.0), ("133 Hz", SLOW, 0.0), ("1 kHz", FAST, 0.0)):
-        reference = Reference(Late(MOVE, late / rate), rate)
-        yield f"{name}: PD", PDController(reference, gains), rate, 1.0 / rate
-        for known, model in models._asdict().items():
+
+
+def _list_digital(
+    name: str, reference: Reference, models: Models, frequencies: FloatArray, known: Collection[str]
+) -> Iterator[Case]:
+    """Digital servos that take one period to compute: PD, feedforward and computed torque by some of the models."""
+    rate, gains = reference.rate, make_gains(frequencies)
+    yield f"{name}: PD", PDController(reference, gains), rate, 1.0 / rate
+    for kind, model in models._asdict().items():
+        if kind in known:
             forward = PDController(reference, gains, model.efforts(reference.path))
-            yield f"{name}: feedforward, {KNOWN[known]}", forward, rate, 1.0 / rate
-            computed = ComputedTorque(reference, model, find_frequency(), DAMPING)
-            yield f"{name}: computed torque, {KNOWN[known]}", computed, rate, 1.0 / rate
+            yield f"{name}: feedforward, {KNOWN[kind]}", forward, rate, 1.0 / rate
+            computed = ComputedTorque(reference, model, frequencies, DAMPING)
+            yield f"{name}: computed torque, {KNOWN[kind]}", computed, rate, 1.0 / rate
 
 
 def run_once(seed: int) -> Errors:
@@ -97,7 +139,7 @@ def make_section(runs: int) -> str:
     mean = {name: np.mean([outcome[name] for outcome in outcomes], axis=0) for name in outcomes[0]}
     spread = {name: np.std([outcome[name][0] for outcome in outcomes], axis=0) for name in outcomes[0]}
     lines = [
-        _ABOUT.format(arm=_about(), frequency=find_frequency(), after=AFTER, runs=runs),
+        _ABOUT.format(arm=_about(), after=AFTER, runs=runs, feedback="\n".join(_list_feedback())),
         "",
         "| controller | peak error [°] | rms error [°] | the paper's peak [°] |",
         "| --- | --- | --- | --- |",
@@ -112,46 +154,19 @@ def _about() -> str:
     return " ".join((driven_ddarm.__doc__ or "").split())
 
 
+def _list_feedback() -> Iterator[str]:
+    """The natural frequencies of all that is compared."""
+    shown = {f"as the paper's, {name}": find_paper_frequencies(late) for name, late in LATE.items()}
+    shown |= {f"as stiff as {rate:.0f} Hz allows": np.full(3, find_frequency(rate)) for rate in (SLOW, FAST)}
+    for name, frequencies in shown.items():
+        yield f"| {name} | {', '.join(f'{value:.1f}' for value in frequencies)} |"
+
+
 def _list_findings(peak: dict[str, FloatArray]) -> Iterator[str]:
     """What the paper found, and what is found here: parts of the peak error that are left, joint by joint."""
     yield "| finding of the paper | peak error that is left of it here, joints 1, 2, 3 |"
     yield "| --- | --- |"
-    known = "identified"
-    compared = (
-        ("gravity helps little without a velocity reference", "1 position reference", f"2 the same, gravity, {known}"),
-        ("a velocity reference helps much", "1 position reference", "3 position and velocity references"),
-        (
-            "gravity helps little with a velocity reference",
-            "3 position and velocity references",
-            f"4 the same, gravity, {known}",
-        ),
-        (
-            "full dynamics help most, joints 1 and 2",
-            "3 position and velocity references",
-            f"5 full dynamics, {known}",
-        ),
-        (
-            "identified parameters are better than CAD",
-            "5 full dynamics, CAD",
-            f"5 full dynamics, {known}",
-        ),
-        (
-            "feedforward and computed torque are alike (133 Hz)",
-            f"133 Hz: feedforward, {known}",
-            f"133 Hz: computed torque, {known}",
-        ),
-        (
-            "sampling at 133 Hz costs (feedforward, to 1 kHz)",
-            f"133 Hz: feedforward, {known}",
-            f"1 kHz: feedforward, {known}",
-        ),
-        (
-            "the same with the reference one period late",
-            f"133 Hz, late: feedforward, {known}",
-            f"1 kHz: feedforward, {known}",
-        ),
-    )
-    for finding, before, after in compared:
+    for finding, before, after in FINDINGS:
         parts = 100.0 * peak[after] / peak[before]
         yield f"| {finding} | {', '.join(f'{part:.0f} %' for part in parts)} |"
 

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from trials import RATE, practise
 
-from inertid_ros.control.controllers import Gains, PDController, Reference
+from inertid_ros.control.controllers import Gains
 from inertid_ros.control.inverse_model import Inverse, InverseModel
-from inertid_ros.control.practice import LearningModel, Practice, learn, resample_trial
+from inertid_ros.control.practice import LearningModel, Practice
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.motions.motion import JointPath, Motion, find_ends, with_rest
-from inertid_ros.sim.arm import JointFriction
-from inertid_ros.sim.driven import Drive
+from inertid_ros.motions.motion import JointPath, Motion
 from inertid_ros.sim.sensors import SensorModel
-from inertid_ros.sim.simulator import Simulator
 
 _ROD = """<inertial><origin xyz="0.25 0 0"/><mass value="4"/>
 <inertia ixx="0.001" ixy="0" ixz="0" iyy="0.083333333" iyz="0" izz="0.083333333"/></inertial>"""
@@ -29,10 +27,6 @@ PLANAR = f"""<robot name="planar"><link name="base"/>
 <link name="upper">{_ROD}</link>
 <joint name="elbow" type="revolute"><parent link="upper"/><child link="fore"/><origin xyz="0.5 0 0"/>{_LIMIT}</joint>
 <link name="fore">{_ROD}</link></robot>"""
-REST = 0.5
-"""Standstill before and after a motion [s]."""
-RATE = 1000.0
-"""Of controllers and joint states [Hz]."""
 
 
 class SeventhOrder:
@@ -71,39 +65,3 @@ def practise_planar(
     """Trials with a model, the first of them with the command of another one if that is given."""
     sensors = SensorModel(joint_rate=RATE, velocity_noise=noise, effort_noise=0.0)
     return practise(PLANAR, "fore", sensors, model, motion, gains, trials, first, seed)
-
-
-def practise(
-    urdf: str,
-    frame: str,
-    sensors: SensorModel,
-    model: LearningModel,
-    motion: Motion,
-    gains: Gains,
-    trials: int,
-    first: Inverse | None = None,
-    seed: int = 0,
-    drive_noise: FloatArray | float = 0.0,
-    links: FloatArray | None = None,
-    friction: JointFriction | None = None,
-) -> list[Practice]:
-    """Simulate trials one after the other, each with what was learned from the one before (eq. 6.1, 6.7, 6.11)."""
-    reference = Reference(with_rest(motion, REST, REST), RATE)
-    times = np.arange(len(reference.path.positions)) / RATE - REST
-    command = (first or model).efforts(reference.path)
-    practices: list[Practice] = []
-    for number in range(trials):
-        controller = PDController(reference, gains, command)
-        drive = Drive(np.asarray(find_ends(motion)[0]), controller, RATE, effort_noise=drive_noise)
-        simulator = Simulator(
-            urdf, frame, drive, sensors, seed=1000 * seed + number, start_stamp=0, links=links, friction=friction
-        )
-        block = simulator.joints(0.0, motion.duration + 2.0 * REST)
-        assert block.velocities is not None
-        assert block.efforts is not None
-        measured = block.positions, block.velocities, block.efforts
-        trial = resample_trial(block.stamps * 1e-9 - REST, measured, motion, times, command)
-        practices.append(learn(model, motion, trial))
-        learned = practices[-1].command
-        command = np.column_stack([np.interp(times, trial.times, column) for column in learned.T])
-    return practices

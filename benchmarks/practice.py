@@ -19,9 +19,18 @@ from typing import NamedTuple
 
 import numpy as np
 from ddarm_links import URDF, estimated_links
-from driven_ddarm import DRIVE_NOISE, FRICTION, Models, identify, make_decoupled, make_gains
+from driven_ddarm import (
+    DRIVE_NOISE,
+    FRICTION,
+    Models,
+    find_paper_frequencies,
+    identify,
+    make_decoupled,
+    make_gains,
+)
 from page import run_section, run_seeds
-from planar_arm import SeventhOrder, make_planar, practise, practise_planar
+from planar_arm import SeventhOrder, make_planar, practise_planar
+from trials import practise
 
 from inertid_ros.control.controllers import Gains
 from inertid_ros.control.convergence import Convergence, find_convergence
@@ -74,7 +83,7 @@ def run_once(seed: int) -> dict[str, Outcome]:
 
 def _practise_ddarm(model: InverseModel | DecoupledModel, known: Models, seed: int, trials: int) -> Outcome:
     sensors = replace(paper_ddarm_link_sensors(seed), effort_noise=0.0)
-    gains = make_gains()
+    gains = make_gains(find_paper_frequencies())
     practices = practise(
         URDF,
         "ft_sensor",

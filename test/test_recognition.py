@@ -46,4 +46,5 @@ def test_one_robot_recognises_what_it_holds() -> None:
     outcomes = recognition.run_robot(0)
     assert all(one.late != "wrong" for one in outcomes)
     assert sum(one.late == "right" for one in outcomes) >= 14
+    assert all(one.absent != "wrong" for one in outcomes)
     assert sum(one.slipped not in ("as expected", "not known yet") for one in outcomes) >= 17

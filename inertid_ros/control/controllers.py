@@ -1,10 +1,8 @@
-"""The controllers of An, Atkeson, Griffiths and Hollerbach (1987; thesis, appendix A), sampled.
+"""PD control with feedforward (An, Atkeson, Griffiths and Hollerbach 1987; thesis, appendix A), sampled.
 
-    n = n_ff + K_v (v_d - v) + K_p (q_d - q)                     PD with feedforward, eq. 4
-    n = R⁻¹(q, v, a_d + k_v (v_d - v) + k_p (q_d - q))           computed torque, eq. 5 and 6
+    n = n_ff + K_v (v_d - v) + K_p (q_d - q)    (4)
 
-with R⁻¹ the inverse model. n_ff is nothing, gravity or all of the dynamics, of the desired motion. Without a velocity
-reference v_d is zero.
+n_ff is nothing, gravity or all of the dynamics, of the desired motion. Without a velocity reference v_d is zero.
 """
 
 from __future__ import annotations
@@ -13,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inertid_ros.control.inverse_model import Inverse
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.motions.motion import Hold, JointPath, Motion
+from inertid_ros.motions.motion import Hold, Motion
 from inertid_ros.motions.trajectory import Trajectory
 
 RATE = 1000.0
@@ -128,28 +125,3 @@ class Follower:
             self._begin, self._controller, self._reference, self._efforts = self._next
             self._next = None
         return self._controller.command(time - self._begin, positions, velocities)
-
-
-class ComputedTorque:
-    """The inverse model on line, at the measured state and a corrected acceleration."""
-
-    def __init__(self, reference: Reference, model: Inverse, frequency: FloatArray | float, damping: float) -> None:
-        """Take natural frequency [rad/s] and damping ratio of the errors' decay."""
-        self._reference = reference
-        self._model = model
-        self._position = np.square(frequency)
-        self._velocity = 2.0 * damping * np.asarray(frequency)
-
-    def command(self, time: float, positions: FloatArray, velocities: FloatArray) -> FloatArray:
-        """Efforts (n,) at a time [s], by measured positions and velocities (n,)."""
-        wanted = JointPath(*(part[self._reference.index(time)] for part in self._reference.path))
-        acceleration = wanted.accelerations + self._velocity * (wanted.velocities - velocities)
-        acceleration = acceleration + self._position * (wanted.positions - positions)
-        state = JointPath(positions[None], velocities[None], acceleration[None])
-        return np.asarray(self._model.efforts(state)[0])
-
-
-def find_gravity(model: Inverse, path: JointPath) -> FloatArray:
-    """Efforts (N, n) that hold the poses of a joint path."""
-    rest = np.zeros_like(path.positions)
-    return model.efforts(JointPath(path.positions, rest, rest))

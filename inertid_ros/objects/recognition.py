@@ -19,6 +19,7 @@ from inertid_ros.core.rigid_body.description import SIGNIFICANT_MASS, find_princ
 from inertid_ros.core.rigid_body.inertial import compose, decompose
 from inertid_ros.objects.fit import REACH, Fit, PosePrior, fit_object
 from inertid_ros.objects.known import KnownObject, find_transfer, make_pose
+from inertid_ros.objects.shared_gain import remove_shared_gain
 
 CERTAIN = 0.95
 """Probability from which on an object is named."""
@@ -170,7 +171,7 @@ def find_grip(fit: Fit, known: KnownObject) -> Grip:
 
 def _fit(estimate: LoadEstimate, known: KnownObject, tolerance: tuple[float, float] | None) -> Fit:
     prior = None if tolerance is None else PosePrior(known.grip, *tolerance)
-    return fit_object(estimate.values, estimate.covariance, known, prior)
+    return fit_object(estimate.values, *remove_shared_gain(estimate, known), prior)
 
 
 def _find_obstacle(estimate: LoadEstimate, library: Sequence[KnownObject]) -> tuple[Answer | None, str]:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
+from computed_torque import ComputedTorque, Late, find_gravity
 from support.chain import DDARM
 
-from inertid_ros.control.controllers import (
-    ComputedTorque,
-    Follower,
-    Gains,
-    PDController,
-    Reference,
-    find_gravity,
-)
+from inertid_ros.control.controllers import Follower, Gains, PDController, Reference
 from inertid_ros.control.inverse_model import InverseModel
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.errors import SettingError
@@ -85,8 +80,18 @@ def test_the_exact_model_leaves_next_to_nothing() -> None:
 
 def test_gravity_is_what_holds_the_poses() -> None:
     path = MOVE.at(np.linspace(0.0, 0.6, 5))
-    rest = np.zeros((5, 3))
-    np.testing.assert_array_equal(find_gravity(EXACT, path), EXACT.efforts(JointPath(path.positions, rest, rest)))
+    model = ROBOT.model.copy()
+    model.gravity.linear = np.array([0.0, 0.0, -9.80665])
+    data = model.createData()
+    expected = [pin.computeGeneralizedGravity(model, data, pose) for pose in path.positions]
+    np.testing.assert_allclose(find_gravity(EXACT, path), expected, atol=1e-9)
+
+
+def test_a_late_motion_is_where_it_was_before() -> None:
+    late, times = Late(MOVE, 0.1), np.array([0.05, 0.3, 0.7])
+    assert late.duration == pytest.approx(MOVE.duration + 0.1)
+    for part, before in zip(late.at(times), MOVE.at(np.array([0.0, 0.2, 0.6])), strict=True):
+        np.testing.assert_allclose(part, before)
 
 
 def test_a_follower_holds_then_follows_with_the_efforts_fed_forward() -> None:
