@@ -57,6 +57,8 @@ class ReadingFaults:
         self._outliers: deque[int] = deque(maxlen=_MANY)
         self._intervals: list[Interval] = []
         self._factor = 1.0
+        self._found = 0
+        """Since when [ns] the last fault was known that a row has met."""
 
     def believe(self) -> None:
         """Take the present unit and sign for the right ones."""
@@ -102,10 +104,16 @@ class ReadingFaults:
         self._intervals.append(Interval("", since, stamp, stamp + _UNSETTLED * step))
 
     def find(self, stamp: int) -> Interval | None:
-        """The fault at a stamp; faults that are over by then are forgotten."""
-        if self._intervals:
-            self._intervals = [interval for interval in self._intervals if interval.end > stamp]
-        return next((one for one in self._intervals if one.start <= stamp), None)
+        """The fault at the stamp of a row, or one that fell between this row and the last; what is over is forgotten."""
+        if not self._intervals:
+            return None
+        found = next(
+            (one for one in self._intervals if one.start <= stamp and (stamp < one.end or one.start > self._found)), None
+        )
+        self._intervals = [interval for interval in self._intervals if interval.end > stamp]
+        if found is not None:
+            self._found = found.start
+        return found
 
 
 def _find_factor(before: FloatArray, after: FloatArray, usual: FloatArray, free: FloatArray) -> float:

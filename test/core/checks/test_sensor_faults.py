@@ -185,3 +185,6 @@ def test_faults_hold_for_an_interval_of_stamps() -> None:
     assert find(4 * SECOND - 1) is None
     assert find(4 * SECOND) == ("", 3 * SECOND)
     assert find(4 * SECOND + 3000) is None
+    faults.note_velocities(5 * SECOND, 6 * SECOND, 1000)
+    assert find(6 * SECOND + 9000) == ("", 5 * SECOND), "no row was made meanwhile"
+    assert find(6 * SECOND + 9001) is None
