@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 from fault_catalogue import FAULTS, Block, Fault, Memory
-from page import find_commit, run_benchmark
+from page import end_with_parent, find_commit, run_benchmark
 from rclpy.qos import QoSProfile
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "test"))
@@ -182,6 +182,7 @@ def meet(fault: Fault, clock: str, domain: int) -> tuple[Outcome, ...]:
 
 def prepare_process() -> None:
     """Take a domain that no other process has, heard on this machine alone, and prepare its nodes."""
+    end_with_parent()
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     os.environ["ROS_DOMAIN_ID"] = str(_claimed.enter_context(claim_domain()))
     prepare_node()
@@ -268,7 +269,9 @@ def run_matrix(options: argparse.Namespace) -> tuple[str, list[object]]:
             met.append(one)
             for outcome in one.outcomes:
                 said = "; ".join(outcome.wrong) or "ok"
-                print(f"{outcome.fault}, {outcome.clock} clock, {outcome.situation}: {said}", file=sys.stderr, flush=True)
+                print(
+                    f"{outcome.fault}, {outcome.clock} clock, {outcome.situation}: {said}", file=sys.stderr, flush=True
+                )
     outcomes, growth = [outcome for one in met for outcome in one.outcomes], find_growth(met)
     failed = [one for one in outcomes if one.wrong]
     return make_page(outcomes, growth), [*failed, *([growth] if growth[0] > LEAK else [])]

@@ -1,4 +1,6 @@
-"""When readings are not to be believed: what outliers and steps of a wrench say of its sensor (two publishers on one
+"""When readings are not to be believed.
+
+What outliers and steps of a wrench say of its sensor (two publishers on one
 topic, another unit, another sign), and when the joint states beside them have turned out wrong.
 
 Each fault lasts for an interval of stamps. Rows are asked for by their own stamps, so that it makes no difference how
@@ -104,12 +106,11 @@ class ReadingFaults:
         self._intervals.append(Interval("", since, stamp, stamp + _UNSETTLED * step))
 
     def find(self, stamp: int) -> Interval | None:
-        """The fault at the stamp of a row, or one that fell between this row and the last; what is over is forgotten."""
+        """The fault at the stamp of a row, or one that fell between it and the last row; what is over is forgotten."""
         if not self._intervals:
             return None
-        found = next(
-            (one for one in self._intervals if one.start <= stamp and (stamp < one.end or one.start > self._found)), None
-        )
+        known = (one for one in self._intervals if one.start <= stamp)
+        found = next((one for one in known if stamp < one.end or one.start > self._found), None)
         self._intervals = [interval for interval in self._intervals if interval.end > stamp]
         if found is not None:
             self._found = found.start

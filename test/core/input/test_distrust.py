@@ -15,7 +15,7 @@ from inertid_ros.core.records import Event
 from inertid_ros.sim.scenario import ScenarioSettings, build_simulator
 
 WRONG = (1.4, 3.4), (8.4, 10.4)
-"""From when to when [s] velocities are wrong: while the load converges, and once it is known, in the middle of moves."""
+"""From when to when [s] velocities are wrong: while the load converges, and once it is known, in mid-move."""
 RECOVERED = 12.4
 """When [s] the load must be known again."""
 STEPS = 310
@@ -60,9 +60,7 @@ def test_taking_back_does_not_depend_on_how_samples_arrive() -> None:
 
 def test_who_can_go_back_is_told_once_since_when_velocities_were_wrong() -> None:
     told: list[tuple[int, int, int]] = []
-    stream = JointStream(
-        (0,), (False,), np.full((2, 1), np.inf), 1, 0, Health(), lambda *stamps: told.append(stamps)
-    )
+    stream = JointStream((0,), (False,), np.full((2, 1), np.inf), 1, 0, Health(), lambda *stamps: told.append(stamps))
     step = 4_000_000
     stamps = step * np.arange(1, 12 * CHUNK + 1)
     times = 1e-9 * stamps

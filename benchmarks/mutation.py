@@ -1,0 +1,266 @@
+"""Mutation testing: small mistakes are put into the estimator, the synchroniser, stamps and checks; do tests notice?
+
+    python benchmarks/mutation.py --count 150 --write
+
+Mutants are drawn at random from all that the rules below make, one at a time in a copy of the tree; each is tried on
+the tests that mirror its file, in one process, until one fails. Files of compiled kernels are tried in pure Python, for
+compilation would take a minute each. A mutant that takes three times as long as the tests do without it is stopped, and
+counts as noticed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+from page import describe_run, end_with_parent, run_benchmark
+
+ROOT = Path(__file__).parents[1]
+CORE = "inertid_ros/core"
+_INPUT = ("test/core/input", "test/core/test_bad_input.py")
+_ESTIMATION = tuple(f"test/core/estimation/test_{name}.py" for name in ("change", "events", "hypothesis"))
+_CHAIN = ("test/core/test_recall.py", "test/core/test_chain_load.py", "test/core/test_expected_load.py")
+TESTS: dict[str, tuple[str, ...]] = {
+    f"{CORE}/estimation/hypothesis.py": (*_ESTIMATION, *_CHAIN),
+    f"{CORE}/estimation/change.py": (*_ESTIMATION, *_CHAIN),
+    f"{CORE}/estimation/information.py": ("test/core/estimation/test_information.py", *_ESTIMATION),
+    f"{CORE}/estimation/states.py": ("test/core/estimation/test_states.py", "test/core/estimation/test_estimate.py"),
+    f"{CORE}/estimation/remembered.py": ("test/core/test_recall.py",),
+    f"{CORE}/input/synchroniser.py": (*_INPUT, "test/core/test_chain.py", "test/core/checks/test_sensor_faults.py"),
+    f"{CORE}/input/reading_faults.py": ("test/core/checks/test_sensor_faults.py", *_INPUT),
+    f"{CORE}/input/timeline.py": ("test/core/input/test_timestamps.py", "test/core/input/test_timeline.py"),
+    f"{CORE}/input/joint_samples.py": ("test/core/input/test_timeline.py", "test/core/input/test_outliers.py"),
+    f"{CORE}/checks/sensor_faults.py": ("test/core/checks/test_sensor_faults.py",),
+    f"{CORE}/checks/wrench_convention.py": ("test/core/checks/test_wrench_convention.py",),
+    f"{CORE}/checks/gravity_hypotheses.py": ("test/core/checks/test_gravity_hypotheses.py",),
+    f"{CORE}/tasks/wrist.py": ("test/core/checks/test_sensor_faults.py", *_CHAIN, "test/core/input/test_distrust.py"),
+}
+"""Files that are mutated, and the tests that have to notice, the quickest first."""
+PURE = ("timeline.py", "joint_samples.py", "sensor_faults.py", "wrench_convention.py")
+"""Of these, the ones with kernels."""
+PATIENCE = 3.0
+"""Times of the tests without a mutant after which it is stopped."""
+SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.USub: ast.UAdd,
+}
+"""Operators that are exchanged. A mutant of `<` alone is often none, for numbers are seldom equal: see the survivors."""
+
+
+class Mutant(NamedTuple):
+    """One mistake.
+
+    Attributes:
+        path: of the file.
+        line: where.
+        change: what is there instead.
+        source: of the whole file.
+    """
+
+    path: str
+    line: int
+    change: str
+    source: str
+
+
+def _mutate_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """All mistakes at a node: what they are, and the node with it."""
+    for name in ("op", "ops"):
+        given = getattr(node, name, None)
+        operator = given[0] if isinstance(given, list) else given
+        if operator is not None and type(operator) in SWAPPED:
+            other = copy.deepcopy(node)
+            swapped = SWAPPED[type(operator)]()
+            setattr(other, name, [swapped, *given[1:]] if isinstance(given, list) else swapped)
+            yield f"{type(operator).__name__} → {type(swapped).__name__}", other
+    if isinstance(node, ast.If | ast.While | ast.IfExp):
+        other = copy.deepcopy(node)
+        other.test = ast.UnaryOp(ast.Not(), node.test)
+        yield "condition negated", other
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield f"{node.value} → {node.value + 1}", ast.Constant(node.value + 1)
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield f"{node.value} → {not node.value}", ast.Constant(not node.value)
+    if isinstance(node, ast.Assign | ast.AugAssign) and not isinstance(getattr(node, "value", None), ast.Constant):
+        yield "statement left out", ast.Pass()
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield "call left out", ast.Pass()
+
+
+class _Replacer(ast.NodeTransformer):
+    """Puts a node in the place of another one."""
+
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self._old, self._new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """Replace, or go on."""
+        return self._new if node is self._old else super().generic_visit(node)
+
+
+def list_mutants() -> list[tuple[str, int]]:
+    """All mutants, in functions alone, for tuning constants have no single right value: file and number."""
+    return [(path, n) for path in TESTS for n, _ in enumerate(_list_changes(ast.parse((ROOT / path).read_text())))]
+
+
+def make_mutant(path: str, number: int) -> Mutant:
+    """One of these."""
+    tree = ast.parse((ROOT / path).read_text())
+    node, change, new = list(_list_changes(tree))[number]
+    said = f"{change}: `{ast.unparse(node).splitlines()[0][:70]}`"
+    return Mutant(path, node.lineno, said, ast.unparse(ast.fix_missing_locations(_Replacer(node, new).visit(tree))))
+
+
+def _list_changes(tree: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, ast.AST]]:
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        for statement in function.body:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.expr | ast.stmt):
+                    for change, new in _mutate_node(node):
+                        yield node, change, new
+
+
+class Copy:
+    """A copy of the tree, in which mutants are tried."""
+
+    def __init__(self, folder: Path) -> None:
+        """Copy what git has, with changes that are not committed."""
+        self.folder = folder
+        listed = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=True)
+        subprocess.run(["cp", "--parents", "-p", "-t", str(folder), *listed.stdout.split()], cwd=ROOT, check=True)
+        self._usual: dict[str, float] = {}
+
+    def run(self, path: str, limit: float) -> bool | None:
+        """Whether the tests of a file pass; None if they take too long."""
+        environment = {**os.environ, "PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        if path.endswith(PURE):
+            environment["NUMBA_DISABLE_JIT"] = "1"
+        options = ["-q", "-x", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        command = [sys.executable, "-m", "pytest", *options, *TESTS[path]]
+        try:
+            result = subprocess.run(
+                command, cwd=self.folder, env=environment, capture_output=True, timeout=limit, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return None
+        return result.returncode == 0
+
+    def is_noticed(self, mutant: Mutant) -> bool:
+        """Whether the tests notice a mutant; RuntimeError if they fail without it."""
+        if mutant.path not in self._usual:
+            began = time.monotonic()
+            if not self.run(mutant.path, 3600.0):
+                raise RuntimeError(f"the tests of {mutant.path} fail without any mutant")
+            self._usual[mutant.path] = time.monotonic() - began
+        file = self.folder / mutant.path
+        original, stat = file.read_text(), file.stat()
+        try:
+            file.write_text(mutant.source)
+            return not self.run(mutant.path, PATIENCE * self._usual[mutant.path] + 10.0)
+        finally:
+            file.write_text(original)
+            os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # by which compiled kernels are known
+
+
+def find_interval(hits: int, count: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share."""
+    z, share = 1.96, hits / count
+    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    half = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
+    return float(middle - half), float(middle + half)
+
+
+def make_page(options: argparse.Namespace) -> tuple[str, list[Mutant]]:
+    """The page, and the survivors."""
+    every = list_mutants()
+    chosen = random.Random(options.seed).sample(every, min(options.count, len(every)))
+    end = time.monotonic() + 60.0 * options.minutes
+    tried: list[Mutant] = []
+    survivors: list[Mutant] = []
+    with TemporaryDirectory() as name:
+        tree = Copy(Path(name))
+        for which in chosen[options.skip :]:
+            if time.monotonic() > end:
+                break
+            mutant = make_mutant(*which)
+            is_noticed = tree.is_noticed(mutant)
+            tried.append(mutant)
+            survivors += [] if is_noticed else [mutant]
+            said = f"{mutant.path}:{mutant.line} {mutant.change}: {'noticed' if is_noticed else 'SURVIVES'}"
+            print(f"{len(tried)}: {said}", file=sys.stderr, flush=True)
+    return format_page(len(every), tried, survivors), survivors
+
+
+def format_page(total: int, tried: list[Mutant], survivors: list[Mutant]) -> str:
+    """The page of the documentation."""
+    count, killed = len(tried), len(tried) - len(survivors)
+    low, high = find_interval(killed, count)
+    rows = []
+    for path in TESTS:
+        own = [mutant for mutant in tried if mutant.path == path]
+        left = sum(mutant.path == path for mutant in survivors)
+        rows += [f"| `{path}` | {len(own)} | {len(own) - left} |"] if own else []
+    about = (__doc__ or "").strip().split("\n\n")
+    return "\n".join(
+        [
+            "# Mutation testing",
+            "",
+            describe_run("python benchmarks/mutation.py --write"),
+            "",
+            f"{about[0]}\n\n{about[-1]}",
+            "",
+            f"**{killed} of {count} mutants are noticed, {100.0 * killed / count:.0f} %** (95 % interval "
+            f"{100.0 * low:.0f} to {100.0 * high:.0f} %), a random sample of {total}.",
+            "",
+            "| file | mutants | noticed |",
+            "| --- | --- | --- |",
+            *rows,
+            "",
+            "## Survivors",
+            "",
+            *[f"- `{one.path.removeprefix(CORE + '/')}`, line {one.line}, {one.change}" for one in survivors],
+            "",
+        ]
+    )
+
+
+def main() -> int:
+    """Try mutants, and print or write the page; 1 if less than 85 % are noticed."""
+    end_with_parent()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=150, help="mutants (default 150)")
+    parser.add_argument("--seed", type=int, default=0, help="of the choice (default 0)")
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many of them, which were tried before")
+    parser.add_argument("--minutes", type=float, default=600.0, help="stop after so many")
+    return run_benchmark(parser, make_page, "mutation.md")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
