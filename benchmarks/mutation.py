@@ -2,10 +2,11 @@
 
     python benchmarks/mutation.py --count 150 --write
 
-Mutants are drawn at random from all that the rules below make, one at a time in a copy of the tree; each is tried on
-the tests that mirror its file, until one fails. Kernels are tried in pure Python where tests of their own are quick
-(stamps, time lines); those whose tests drive whole chains are left out, for compilation would take a minute for each
-mutant. A mutant that takes three times as long as the tests do without it is stopped, and counts as noticed.
+Mutants are drawn at random from all that the rules below make. Each is put in the place of its module in a process of
+its own, so that no file is changed, and is tried on the tests that mirror that module until one fails. Kernels are tried
+in pure Python where tests of their own are quick (stamps, time lines); those whose tests drive whole chains are left
+out, for compilation would take a minute for each mutant. One that uses far more processor time than the tests need is
+stopped, and counts as noticed.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ import ast
 import copy
 import os
 import random
-import subprocess
+import resource
 import sys
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
 from multiprocessing import get_context
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from types import CodeType
 from typing import NamedTuple
 
 import numba
@@ -54,8 +58,10 @@ PURE = ("timeline.py",)
 """Of these, the ones whose kernels are mutated, too."""
 PRELOADED = ["hypothesis", "numba", "numpy.testing", "pinocchio", "pytest", "scipy.linalg", "scipy.special", "yaml"]
 """Libraries that are imported once for all mutants."""
-PATIENCE = 3.0
-"""Times of the tests without a mutant after which it is stopped."""
+PATIENCE = 300
+"""Processor time [s] after which a mutant is stopped: several times what the longest tests need."""
+ENOUGH = 0.85
+"""Share of mutants that must be noticed."""
 SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -83,15 +89,17 @@ class Mutant(NamedTuple):
 
     Attributes:
         path: of the file.
+        number: among those of the file.
         line: where.
         change: what is there instead.
-        source: of the whole file.
+        tree: the whole file, with lines as they are, by which compiled kernels are known.
     """
 
     path: str
+    number: int
     line: int
     change: str
-    source: str
+    tree: ast.Module
 
 
 def _mutate_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -143,7 +151,10 @@ def make_mutant(path: str, number: int) -> Mutant:
     tree = _parse(path)
     node, change, new = list(_list_changes(path, tree))[number]
     said = f"{change}: `{ast.unparse(node).splitlines()[0][:70]}`"
-    return Mutant(path, node.lineno, said, ast.unparse(ast.fix_missing_locations(_Replacer(node, new).visit(tree))))
+    ast.copy_location(new, node)
+    mutated = ast.fix_missing_locations(_Replacer(node, new).visit(tree))
+    assert isinstance(mutated, ast.Module)
+    return Mutant(path, number, node.lineno, said, mutated)
 
 
 def _list_changes(path: str, tree: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, ast.AST]]:
@@ -158,57 +169,58 @@ def _list_changes(path: str, tree: ast.AST) -> Iterator[tuple[ast.expr | ast.stm
                         yield node, change, new
 
 
-def run_tests(folder: Path, path: str) -> None:
-    """Run the tests of a file in a copy of the tree, and exit with what came of them."""
+class _Loader(SourceFileLoader):
+    """Loads a mutant in the place of a module."""
+
+    def __init__(self, name: str, mutant: Mutant) -> None:
+        super().__init__(name, str(ROOT / mutant.path))
+        self._tree = mutant.tree
+
+    def get_code(self, fullname: str) -> CodeType:
+        """The mutant's code."""
+        del fullname
+        code: CodeType = compile(self._tree, self.path, "exec")
+        return code
+
+
+class _Finder(MetaPathFinder):
+    """Finds a mutant before its module is found."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self._name, self._mutant = mutant.path.removesuffix(".py").replace("/", "."), mutant
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """The mutant, if its module is asked for."""
+        del path, target
+        if name != self._name:
+            return None
+        return spec_from_file_location(name, ROOT / self._mutant.path, loader=_Loader(name, self._mutant))
+
+
+def run_tests(path: str, number: int | None) -> None:
+    """Run the tests of a file, with one of its mutants or without, and exit with what came of them."""
     end_with_parent()
+    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
-    os.chdir(folder)
-    sys.path.insert(0, str(folder))
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT))
     numba.config.DISABLE_JIT = path.endswith(PURE)
-    numba.config.CACHE_DIR = str(folder / ".numba")
+    if number is not None:
+        sys.meta_path.insert(0, _Finder(make_mutant(path, number)))
     options = ["-q", "-x", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:xdist"]
     os._exit(int(pytest.main([*options, *TESTS[path]])))
 
 
-class Copy:
-    """A copy of the tree, in which mutants are tried."""
-
-    def __init__(self, folder: Path) -> None:
-        """Copy what git has, with changes that are not committed."""
-        self.folder = folder
-        listed = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=True)
-        subprocess.run(["cp", "--parents", "-p", "-t", str(folder), *listed.stdout.split()], cwd=ROOT, check=True)
-        self._usual: dict[str, float] = {}
-        self._context = get_context("forkserver")
-        self._context.set_forkserver_preload(PRELOADED)
-
-    def run(self, path: str, limit: float) -> bool:
-        """Whether the tests of a file pass, and in time [s]."""
-        process = self._context.Process(target=run_tests, args=(self.folder, path))
-        process.start()
-        process.join(limit)
-        if process.exitcode is None:
-            process.kill()
-            process.join()
-        return process.exitcode == 0
-
-    def is_noticed(self, mutant: Mutant) -> bool:
-        """Whether the tests notice a mutant; RuntimeError if they fail without it."""
-        if mutant.path not in self._usual:
-            began = time.monotonic()
-            if not self.run(mutant.path, 3600.0):
-                raise RuntimeError(f"the tests of {mutant.path} fail without any mutant")
-            self._usual[mutant.path] = time.monotonic() - began
-        file = self.folder / mutant.path
-        original, stat = file.read_text(), file.stat()
-        try:
-            file.write_text(mutant.source)
-            return not self.run(mutant.path, PATIENCE * self._usual[mutant.path] + 10.0)
-        finally:
-            file.write_text(original)
-            os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # by which compiled kernels are known
+def passes(path: str, number: int | None = None) -> bool:
+    """Whether the tests of a file pass with one of its mutants, or without."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    process = context.Process(target=run_tests, args=(path, number))
+    process.start()
+    process.join()
+    return process.exitcode == 0
 
 
 def find_interval(hits: int, count: int) -> tuple[float, float]:
@@ -220,24 +232,23 @@ def find_interval(hits: int, count: int) -> tuple[float, float]:
 
 
 def make_page(options: argparse.Namespace) -> tuple[str, list[Mutant]]:
-    """The page, and the survivors."""
+    """The page, and the survivors if there are too many; RuntimeError if tests fail without any mutant."""
     every = list_mutants()
     chosen = random.Random(options.seed).sample(every, min(options.count, len(every)))
-    end = time.monotonic() + 60.0 * options.minutes
     tried: list[Mutant] = []
     survivors: list[Mutant] = []
-    with TemporaryDirectory() as name:
-        tree = Copy(Path(name))
-        for which in chosen[options.skip :]:
-            if time.monotonic() > end:
-                break
+    with ThreadPoolExecutor(options.processes) as pool:
+        for path, is_good in zip(TESTS, pool.map(passes, TESTS), strict=True):
+            if not is_good:
+                raise RuntimeError(f"the tests of {path} fail without any mutant")
+        for which, is_missed in zip(chosen, pool.map(lambda which: passes(*which), chosen), strict=True):
             mutant = make_mutant(*which)
-            is_noticed = tree.is_noticed(mutant)
             tried.append(mutant)
-            survivors += [] if is_noticed else [mutant]
-            said = f"{mutant.path}:{mutant.line} {mutant.change}: {'noticed' if is_noticed else 'SURVIVES'}"
+            survivors += [mutant] if is_missed else []
+            said = f"{mutant.path}:{mutant.line} {mutant.change}: {'SURVIVES' if is_missed else 'noticed'}"
             print(f"{len(tried)}: {said}", file=sys.stderr, flush=True)
-    return format_page(len(every), tried, survivors), survivors
+    is_enough = len(survivors) <= (1.0 - ENOUGH) * len(tried)
+    return format_page(len(every), tried, survivors), [] if is_enough else survivors
 
 
 def format_page(total: int, tried: list[Mutant], survivors: list[Mutant]) -> str:
@@ -279,8 +290,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=150, help="mutants (default 150)")
     parser.add_argument("--seed", type=int, default=0, help="of the choice (default 0)")
-    parser.add_argument("--skip", type=int, default=0, help="leave out so many of them, which were tried before")
-    parser.add_argument("--minutes", type=float, default=600.0, help="stop after so many")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="at a time (default: one a core)")
     return run_benchmark(parser, make_page, "mutation.md")
 
 
