@@ -3,10 +3,10 @@
     python benchmarks/mutation.py --count 150 --write
 
 Mutants are drawn at random from all that the rules below make. Each is put in the place of its module in a process of
-its own, so that no file is changed, and is tried on the tests that mirror that module until one fails. Kernels are tried
-in pure Python where tests of their own are quick (stamps, time lines); those whose tests drive whole chains are left
-out, for compilation would take a minute for each mutant. One that uses far more processor time than the tests need is
-stopped, and counts as noticed.
+its own, so that no file is changed, and is tried on the tests that mirror that module until one fails. Kernels are
+tried in pure Python where tests of their own are quick (stamps, time lines); those whose tests drive whole chains are
+left out, for compilation would take a minute for each mutant. One that uses far more processor time than the tests need
+is stopped, and counts as noticed.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ ROOT = Path(__file__).parents[1]
 CORE = "inertid_ros/core"
 _INPUT = tuple(f"test/core/input/test_{name}.py" for name in ("timestamps", "timeline", "joint_names", "distrust"))
 _ESTIMATION = tuple(f"test/core/estimation/test_{name}.py" for name in ("change", "hypothesis", "events"))
+_RULES = ("test/core/checks/test_convention_rules.py",)
 _FAULTS = ("test/core/checks/test_sensor_faults.py",)
 _RECALL = ("test/core/test_recall.py",)
 TESTS: dict[str, tuple[str, ...]] = {
@@ -49,8 +50,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     f"{CORE}/input/reading_faults.py": _FAULTS,
     f"{CORE}/input/timeline.py": _INPUT[:2],
     f"{CORE}/checks/sensor_faults.py": _FAULTS,
-    f"{CORE}/checks/wrench_convention.py": ("test/core/checks/test_wrench_convention.py",),
-    f"{CORE}/checks/gravity_hypotheses.py": ("test/core/checks/test_gravity_hypotheses.py",),
+    f"{CORE}/checks/wrench_convention.py": (*_RULES, "test/core/checks/test_wrench_convention.py"),
+    f"{CORE}/checks/gravity_hypotheses.py": (*_RULES, "test/core/checks/test_gravity_hypotheses.py"),
     f"{CORE}/tasks/wrist.py": (*_RECALL, *_FAULTS, "test/core/test_expected_load.py", "test/core/test_chain_load.py"),
 }
 """Files that are mutated, and the tests that have to notice, the quickest first."""
@@ -216,7 +217,7 @@ def run_tests(path: str, number: int | None) -> None:
 def passes(path: str, number: int | None = None) -> bool:
     """Whether the tests of a file pass with one of its mutants, or without."""
     context = get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)
+    context.set_forkserver_preload(PRELOADED)  # that process ends with this one, and its children with it
     process = context.Process(target=run_tests, args=(path, number))
     process.start()
     process.join()
