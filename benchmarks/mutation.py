@@ -26,7 +26,7 @@ from importlib.util import spec_from_file_location
 from multiprocessing import get_context
 from pathlib import Path
 from types import CodeType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -117,10 +117,10 @@ def _mutate_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         other = copy.deepcopy(node)
         other.test = ast.UnaryOp(ast.Not(), node.test)
         yield "condition negated", other
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        yield f"{node.value} → {node.value + 1}", ast.Constant(node.value + 1)
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield f"{node.value} → {not node.value}", ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        yield f"{node.value} → {node.value + 1}", ast.Constant(node.value + 1)
     if isinstance(node, ast.Assign | ast.AugAssign) and not isinstance(getattr(node, "value", None), ast.Constant):
         yield "statement left out", ast.Pass()
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -207,7 +207,8 @@ def run_tests(path: str, number: int | None) -> None:
     os.dup2(quiet, 2)
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
-    numba.config.DISABLE_JIT = path.endswith(PURE)
+    jit: Any = numba.config
+    jit.DISABLE_JIT = path.endswith(PURE)
     if number is not None:
         sys.meta_path.insert(0, _Finder(make_mutant(path, number)))
     options = ["-q", "-x", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:xdist"]
