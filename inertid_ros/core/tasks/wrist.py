@@ -157,7 +157,7 @@ class WristLoadTask:
         if before is None and fault is not None:
             while len(self._kept) > 1 and self._kept[-1].stamp > fault.since:
                 self._kept.pop()
-            if self._kept:
+            if self._kept and self._kept[-1].stamp <= fault.since:
                 _, self._estimator, self._sign = self._kept.pop()
             self.rows.set_values(self._estimator.values)
         return Decision(fault is None)

@@ -34,6 +34,7 @@ def test_a_bias_that_is_the_load_s_weight_with_its_lever_was_tared() -> None:
     assert _codes(_tare()) == ["tared"]
     assert _codes(_tare(force=1.04)) == ["tared"]
     assert _codes(_tare(offset=0.004 * MASS * GRAVITY)) == ["tared"]
+    assert _codes(_tare(), deviation=0.04 * MASS) == ["tared"]
 
 
 @pytest.mark.parametrize(
