@@ -18,7 +18,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-KERNEL_TESTS := $(addprefix test/core/,checks input rows estimation/test_folding.py estimation/test_products.py)
+KERNEL_TESTS := $(addprefix test/core/,rows input/test_timeline.py input/test_timestamps.py estimation/test_products.py)
 
 .PHONY: demo test test-all lint docs coverage faults fuzz kills soak clean environment
 
