@@ -7,7 +7,8 @@
 # make kills   kills the node COUNT times (200) while it writes, and looks at what it still knows: docs/kills.md
 # make soak    HOURS (24) of simulated motion and MINUTES (60) of the real node: does anything grow? docs/soak.md
 # make faults  every fault of sensors, data and stamps on a live node (docs/faults.md)
-# make fuzz    random messages through decoder, chain and node (docs/fuzz.md); COUNT=10000000 mutates as many messages
+# make fuzz    COUNT (10000000) random messages through decoder, chain and node (docs/fuzz.md): a quarter of an hour
+# make coverage    which lines of the package the tests run, in processes that they start and in kernels, too
 # make clean   remove the environment and all caches
 #
 # The first call creates .venv (see tools/environment). PYTHON=python3.12 chooses the interpreter, 3.10 to 3.13.
@@ -17,7 +18,9 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: demo test test-all lint docs faults fuzz kills soak clean environment
+KERNEL_TESTS := $(addprefix test/core/,rows input/test_timeline.py input/test_timestamps.py estimation/test_products.py)
+
+.PHONY: demo test test-all lint docs coverage faults fuzz kills soak clean environment
 
 demo: environment
 	$(if $(VIEW),@.venv/bin/pip install -qq --disable-pip-version-check --constraint constraints.txt viser)
@@ -50,7 +53,16 @@ faults: environment
 	.venv/bin/python benchmarks/faults.py --write
 
 fuzz: environment
-	.venv/bin/python benchmarks/fuzz.py --count $(or $(COUNT),1000000) --write
+	.venv/bin/python benchmarks/fuzz.py --count $(or $(COUNT),10000000) --write
+
+# Kernels are measured where nothing is compiled: by test_pure_python in a process of its own, and by their own tests.
+coverage: environment
+	@.venv/bin/pip install -qq --disable-pip-version-check coverage
+	.venv/bin/coverage erase
+	.venv/bin/coverage run -m pytest -n 2 --dist loadfile -m "not long"
+	NUMBA_DISABLE_JIT=1 .venv/bin/coverage run -m pytest -n 2 --dist loadfile -m "not long" $(KERNEL_TESTS)
+	.venv/bin/coverage combine --quiet
+	.venv/bin/coverage report
 
 environment:
 	@PYTHON="$(PYTHON)" tools/environment

@@ -1,24 +1,30 @@
 """Random input: mutated messages through the decoders, random blocks through the chain, mutated messages over DDS.
 
-    python benchmarks/fuzz.py --count 10000000 --write   # make fuzz COUNT=10000000
+    python benchmarks/fuzz.py --write                    # make fuzz
+    python benchmarks/fuzz.py --count 100000             # a hundredth of it
 
 Nothing may raise, nothing that is not finite may come out, and covariances must be positive definite. What a decoder
-reads by its layout must be what the middleware reads.
+reads by its layout must be what the middleware reads. The work is cut into pieces with seeds of their own, which are
+shared among as many processes as there are processors.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime, timezone
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 
 import numpy as np
-from faults import DOMAIN, is_definite, prepare_node
+from faults import is_definite, prepare_process
 from geometry_msgs.msg import WrenchStamped
 from page import find_commit, run_benchmark
 from rclpy.serialization import deserialize_message, serialize_message
@@ -41,6 +47,8 @@ OVER_DDS = 50
 """One message over DDS for so many through the decoder."""
 BATCH = 200
 """Messages over DDS that are sent at once."""
+SEEDS = 10**9
+"""Pieces of work have seeds that are so far apart from one --seed to the next: more than there are messages."""
 
 
 def make_messages(random: np.random.Generator) -> tuple[bytes, bytes]:
@@ -54,24 +62,27 @@ def make_messages(random: np.random.Generator) -> tuple[bytes, bytes]:
     return serialize_message(joints), serialize_message(wrench)
 
 
-def mutate(data: bytes, random: np.random.Generator) -> bytes:
+def mutate(data: bytes, random: Random) -> bytes:
     """A message with some bytes replaced; one in five is cut, one in twenty is longer."""
     mangled = bytearray(data)
-    for place in random.integers(0, len(data), random.integers(1, 5)).tolist():
-        mangled[place] = int(random.integers(0, 256))
+    for _ in range(random.randrange(1, 5)):
+        mangled[random.randrange(len(data))] = random.getrandbits(8)
     kind = random.random()
     if kind < 0.2:
-        return bytes(mangled[: random.integers(0, len(data))])
-    return bytes(mangled) + random.bytes(int(random.integers(1, 40))) if kind < 0.25 else bytes(mangled)
+        return bytes(mangled[: random.randrange(len(data))])
+    return bytes(mangled) + random.randbytes(random.randrange(1, 40)) if kind < 0.25 else bytes(mangled)
 
 
 def fuzz_decoders(count: int, seed: int) -> Counter[str]:
     """Mutate messages, and compare what is read with what the middleware reads, once in a hundred."""
-    random, found = np.random.default_rng(seed), Counter[str]()
+    random, found = Random(seed), Counter[str]()
     decoders: tuple[tuple[Any, Any, bytes], ...] = tuple(
         (make(), kind, data)
         for make, kind, data in zip(
-            (joint_decoder, wrench_decoder), (JointState, WrenchStamped), make_messages(random), strict=True
+            (joint_decoder, wrench_decoder),
+            (JointState, WrenchStamped),
+            make_messages(np.random.default_rng(seed)),
+            strict=True,
         )
     )
     for number in range(count):
@@ -145,7 +156,7 @@ def _find_faults(chain: Chain) -> Iterator[str]:
 def fuzz_chains(count: int, seed: int) -> Counter[str]:
     """Random blocks through chains, so many in all."""
     found = Counter[str]()
-    for number in range(count // BLOCKS):
+    for number in range(-(-count // BLOCKS)):
         largest = LARGEST[number % 2]
         try:
             wrong = fuzz_chain(seed + number, largest)
@@ -157,14 +168,13 @@ def fuzz_chains(count: int, seed: int) -> Counter[str]:
 
 def fuzz_node(count: int, seed: int) -> Counter[str]:
     """Mutated messages over DDS to a live node."""
-    random, found = np.random.default_rng(seed), Counter[str]()
-    prepare_node()
-    bench = Bench(DOMAIN)
+    random, found = Random(seed), Counter[str]()
+    bench = Bench(int(os.environ["ROS_DOMAIN_ID"]))
     try:
         bench.start()
         bench.describe()
         bench.feed(2.0)
-        good = make_messages(random)
+        good = make_messages(np.random.default_rng(seed))
         for start in range(0, count, BATCH):
             kinds = [index % 2 for index in range(BATCH)]
             bench.play([(("/joint_states", "/wrench")[kind], mutate(good[kind], random)) for kind in kinds])
@@ -185,37 +195,79 @@ def fuzz_node(count: int, seed: int) -> Counter[str]:
 def main() -> int:
     """Run all three; 1 if anything was found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=1_000_000, help="messages through the decoders")
+    parser.add_argument(
+        "--count",
+        type=int,
+        default=10_000_000,
+        help="messages through the decoders; a fiftieth of it each over DDS, and blocks",
+    )
     parser.add_argument("--seed", type=int, default=0)
     return run_benchmark(parser, make_page, "fuzz.md")
+
+
+class Part(NamedTuple):
+    """One kind of input.
+
+    Attributes:
+        name: in the table.
+        fuzz: takes how many, and a seed; gives what was found.
+        total: how many in all.
+        piece: how many in a piece of work, which has a seed of its own.
+    """
+
+    name: str
+    fuzz: Callable[[int, int], Counter[str]]
+    total: int
+    piece: int
+
+    def cut(self, seed: int) -> list[tuple[int, int]]:
+        """Count and seed of each piece."""
+        starts = range(0, self.total, self.piece)
+        return [(min(self.piece, self.total - start), SEEDS * seed + start) for start in starts]
+
+
+def prepare_quietly() -> None:
+    """Prepare a process, without the middleware's word on each message that it cannot read."""
+    prepare_process()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def run_piece(fuzz: Callable[[int, int], Counter[str]], count: int, seed: int) -> tuple[Counter[str], float]:
+    """What was found in a piece, and the processor time [s] that it took."""
+    began = time.process_time()
+    return fuzz(count, seed), time.process_time() - began
 
 
 def make_page(options: argparse.Namespace) -> tuple[str, list[str]]:
     """The page, and what was found."""
     count, seed = options.count, options.seed
-    parts: list[tuple[str, Callable[[int, int], Counter[str]], int]] = [
-        ("messages mutated, through the decoders", fuzz_decoders, count),
-        ("random blocks through the chain", fuzz_chains, count // OVER_DDS),
-        ("messages mutated, over DDS to a live node", fuzz_node, count // OVER_DDS),
+    parts = [
+        Part("messages mutated, over DDS to a live node", fuzz_node, count // OVER_DDS, 50_000),
+        Part("random blocks through the chain", fuzz_chains, count // OVER_DDS, 100 * BLOCKS),
+        Part("messages mutated, through the decoders", fuzz_decoders, count, 250_000),
     ]
+    began, failures, rows = time.monotonic(), list[str](), list[str]()
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), prepare_quietly) as pool:
+        pending = [[pool.submit(run_piece, part.fuzz, *piece) for piece in part.cut(seed)] for part in parts]
+        for part, futures in zip(parts, pending, strict=True):
+            results = [future.result() for future in futures]
+            found = sum((one for one, _ in results), Counter[str]())
+            failures += found
+            described = "; ".join(f"{what}: {times}" for what, times in found.items()) or "none"
+            rows.append(f"| {part.name} | {part.total:,} | {sum(cost for _, cost in results):.0f} | {described} |")
+            print(rows[-1], file=sys.stderr, flush=True)
     lines = [
         "# Random input",
         "",
-        f"Made by `make fuzz` on {datetime.now(timezone.utc):%Y-%m-%d} at commit {find_commit()}, seed {seed}: nothing",
-        "raises, nothing that is not finite comes out, covariances are positive definite, and decoders read what the",
+        f"Made by `make fuzz` on {datetime.now(timezone.utc):%Y-%m-%d} at commit {find_commit()}, seed",
+        f"{seed}, in {(time.monotonic() - began) / 60.0:.0f} min on {os.cpu_count()} processors: nothing raises,",
+        "nothing that is not finite comes out, covariances are positive definite, and decoders read what the",
         "middleware reads. Numbers in random blocks go up to 1e6 and to 1.7e308.",
         "",
-        "| what | count | seconds | failures |",
+        "| what | count | processor time [s] | failures |",
         "| --- | --- | --- | --- |",
+        *rows,
     ]
-    failures: list[str] = []
-    for name, fuzz, number in parts:
-        began = time.monotonic()
-        found = fuzz(number, seed)
-        failures += found
-        described = "; ".join(f"{what}: {times}" for what, times in found.items()) or "none"
-        lines.append(f"| {name} | {number:,} | {time.monotonic() - began:.0f} | {described} |")
-        sys.stderr.write(lines[-1] + "\n")
     return "\n".join([*lines, ""]), failures
 
 

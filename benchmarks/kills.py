@@ -8,6 +8,9 @@ save again as soon as it has saved. Every other kill (SIGKILL) waits for a tempo
 - the node is started again, and gets two seconds of data: the mass, less the tool, must be within 20 g;
 - what the killed writer has left must be gone by then.
 
+Kills are shared among as many graphs as there are processors, each with a tool and a state of its own. Where this
+program is killed itself, its nodes are, too.
+
     python benchmarks/kills.py --count 200 --write
 
 Exits with 1 if one of these fails.
@@ -26,13 +29,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import rclpy
-from page import describe_run, run_benchmark
+from geometry_msgs.msg import InertiaStamped
+from page import describe_run, end_with_parent, run_benchmark
 from rclpy.context import Context
 from rclpy.experimental import EventsExecutor
 from rclpy.parameter import Parameter
@@ -46,8 +52,11 @@ from inertid_ros.files.state import read_state
 from inertid_ros.ros.driver_node import SimulatedDriver
 from inertid_ros.sim.scenario import read_load
 
-NODE = """
+NODE = f"""
 import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from page import end_with_parent
+end_with_parent()
 from inertid_ros.ros import keeper, main, node
 keeper.PERIOD, node.DIAGNOSTICS_PERIOD = 0.0, 0.1
 sys.exit(main.run_estimator(sys.argv))
@@ -56,6 +65,8 @@ USEFUL = 0.02
 """Error of the mass [kg] up to which the node is useful."""
 DATA = 2.0
 """Seconds of data after which it must be."""
+LEARNING = 12.0
+"""Seconds of data from which gripper and bar are learnt at first."""
 PATIENCE = 300.0
 """Seconds after which something that has not happened will not happen."""
 
@@ -74,12 +85,18 @@ class Graph:
         self._executor.add_node(self._probe)
         self._parameters: list[Float64MultiArray] = []
         self._probe.create_subscription(Float64MultiArray, "/inertid/load/parameters", self._parameters.append, 10)
+        self._newest = 0.0
+        self._probe.create_subscription(InertiaStamped, "/inertid/load/inertia", self._take_inertia, 10)
         self._clients = {
             name: self._probe.create_client(Trigger, f"/inertid/{name}") for name in ("save", "capture_tool")
         }
         self._driver: SimulatedDriver | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._saving: Any = None
+
+    def _take_inertia(self, message: InertiaStamped) -> None:
+        """Note up to when [s] the node has used data."""
+        self._newest = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
 
     def drive(self, load: str, tool: str) -> None:
         """Simulate another robot from now on."""
@@ -92,7 +109,7 @@ class Graph:
         self._executor.add_node(self._driver)
 
     def start(self) -> None:
-        """Start the node, and wait until it gets data."""
+        """Start the node, and wait until it has used data."""
         topic = "/inertid/load/parameters"
         self.wait(lambda: self._probe.count_publishers(topic) == 0, "another node is in this domain: choose --domain")
         given = {"state_file": str(self.folder / "state.json"), "save_directory": str(self.folder)}
@@ -100,9 +117,8 @@ class Graph:
         command = [sys.executable, "-c", NODE, "--ros-args", "--log-level", "error", *options]
         environment = {**os.environ, "ROS_DOMAIN_ID": str(self._domain)}
         self._process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        self._saving = None
-        self._parameters.clear()
-        self.wait(lambda: bool(self._parameters), "no estimate")
+        self._saving, self._newest = None, 0.0
+        self.wait(lambda: self._newest > 0.0, "no estimate")
 
     def wait_for_write(self) -> None:
         """Wait for a file that is being written, not longer than two seconds."""
@@ -120,10 +136,23 @@ class Graph:
         """Let time pass, and save meanwhile as often as possible."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0.0:
-            if self._saving is None or self._saving.done():
-                client = self._clients["save"]
-                self._saving = client.call_async(Trigger.Request()) if client.service_is_ready() else None
+            self._save()
             self._executor.spin_until_future_complete(Future(), timeout_sec=min(left, 0.02))
+
+    def learn(self, seconds: float) -> None:
+        """The same until the node has used so many seconds of data, however busy the machine."""
+        start = self._newest
+
+        def has_learnt() -> bool:
+            self._save()
+            return self._newest >= start + seconds
+
+        self.wait(has_learnt, "no estimate")
+
+    def _save(self) -> None:
+        if self._saving is None or self._saving.done():
+            client = self._clients["save"]
+            self._saving = client.call_async(Trigger.Request()) if client.service_is_ready() else None
 
     def wait(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for something; TimeoutError if it does not happen."""
@@ -168,46 +197,77 @@ def _try(read: Callable[[], object]) -> str:
     return ""
 
 
-def run(count: int, seed: int, domain: int) -> tuple[list[float], int, list[str]]:
-    """Errors of the mass [kg] after each kill, how many kills hit a write, and what was wrong."""
-    choose, bar = random.Random(seed), read_load("bar")
+class Kills(NamedTuple):
+    """What came of some kills.
+
+    Attributes:
+        errors: of the mass [kg] after each.
+        hits: how many were in the middle of a write.
+        wrong: what was wrong.
+    """
+
+    errors: list[float]
+    hits: int
+    wrong: list[str]
+
+
+def run(count: int, seed: int, domain: int) -> Kills:
+    """Kill a node so many times."""
+    bar = read_load("bar")
     assert bar is not None
-    errors: list[float] = []
-    wrong: list[str] = []
-    hits = 0
     with TemporaryDirectory() as name:
-        folder = Path(name)
-        graph = Graph(folder, domain)
+        graph = Graph(Path(name), domain)
         try:
             graph.drive("gripper", "none")
             graph.start()
-            graph.spin(12.0)
+            graph.learn(LEARNING)
             graph.capture_tool()
             graph.drive("bar", "gripper")
-            graph.spin(12.0)
-            for number in range(count):
-                graph.spin(choose.uniform(0.0, 1.0))
-                if number % 2:
-                    graph.wait_for_write()
-                graph.kill()
-                left = set(folder.glob(".*.part"))
-                hits += bool(left)
-                wrong += [f"kill {number}: {text}" for text in check_files(folder)]
-                graph.start()
-                graph.spin(DATA)
-                errors.append(graph.find_mass() - bar[0])
-                graph.spin(0.5)
-                if stale := left & set(folder.glob(".*.part")):
-                    wrong.append(f"kill {number}: {', '.join(sorted(path.name for path in stale))} is still there")
-                print(f"{number + 1}: {1e3 * errors[-1]:.1f} g{', in a write' if left else ''}", flush=True)
+            graph.learn(LEARNING)
+            return _kill_often(graph, count, random.Random(seed), bar[0])
         finally:
             graph.close()
-    wrong += [f"kill {i}: {1e3 * error:.0f} g" for i, error in enumerate(errors) if not abs(error) <= USEFUL]
-    return errors, hits, wrong
 
 
-def format_page(errors: list[float], hits: int, wrong: list[str]) -> str:
+def _kill_often(graph: Graph, count: int, choose: random.Random, mass: float) -> Kills:
+    errors: list[float] = []
+    wrong: list[str] = []
+    hits = 0
+    for number in range(count):
+        graph.spin(choose.uniform(0.0, 1.0))
+        if number % 2:
+            graph.wait_for_write()
+        graph.kill()
+        left = set(graph.folder.glob(".*.part"))
+        hits += bool(left)
+        wrong += [f"kill {number}: {text}" for text in check_files(graph.folder)]
+        graph.start()
+        graph.learn(DATA)
+        errors.append(graph.find_mass() - mass)
+        if not abs(errors[-1]) <= USEFUL:
+            wrong.append(f"kill {number}: {1e3 * errors[-1]:.0f} g")
+        if stale := left & set(graph.folder.glob(".*.part")):
+            wrong.append(f"kill {number}: {', '.join(sorted(path.name for path in stale))} is still there")
+        print(f"{number + 1}: {1e3 * errors[-1]:.1f} g{', in a write' if left else ''}", file=sys.stderr, flush=True)
+    return Kills(errors, hits, wrong)
+
+
+def run_all(count: int, seed: int, domain: int, processes: int) -> Kills:
+    """Share kills among graphs, each in a process and a domain of its own."""
+    shares = [len(range(index, count, processes)) for index in range(min(processes, count))]
+    with ProcessPoolExecutor(len(shares), get_context("spawn"), end_with_parent) as pool:
+        graphs = range(len(shares))
+        done = list(pool.map(run, shares, [seed + graph for graph in graphs], [domain + graph for graph in graphs]))
+    return Kills(
+        [error for one in done for error in one.errors],
+        sum(one.hits for one in done),
+        [f"graph {graph}, {text}" for graph in graphs for text in done[graph].wrong],
+    )
+
+
+def format_page(kills: Kills) -> str:
     """The page of the documentation."""
+    errors, hits, wrong = kills
     sizes = 1e3 * np.abs(errors)
     about = (__doc__ or "").strip().split("\n\n    python")[0]
     found = [
@@ -228,11 +288,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=200, help="kills (default 200)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (default 0)")
-    parser.add_argument("--domain", type=int, default=150, help="ROS_DOMAIN_ID, that of no other node (default 150)")
+    parser.add_argument("--domain", type=int, default=152, help="first ROS_DOMAIN_ID of no other node (default 152)")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="graphs (default: one a core)")
 
     def make_page(options: argparse.Namespace) -> tuple[str, list[str]]:
-        errors, hits, wrong = run(options.count, options.seed, options.domain)
-        return format_page(errors, hits, wrong), wrong
+        kills = run_all(options.count, options.seed, options.domain, options.processes)
+        return format_page(kills), kills.wrong
 
     return run_benchmark(parser, make_page, "kills.md")
 

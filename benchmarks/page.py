@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -20,6 +22,12 @@ def find_commit() -> str:
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty=+"]
     described = subprocess.run(command, capture_output=True, text=True, check=False)
     return described.stdout.strip() or "unknown"
+
+
+def end_with_parent() -> None:
+    """Let the kernel kill this process as soon as the one that has started it is no more, however that came about."""
+    death_signal = 1  # PR_SET_PDEATHSIG of Linux
+    ctypes.CDLL(None).prctl(death_signal, signal.SIGKILL)
 
 
 def run_benchmark(

@@ -122,7 +122,8 @@ class Fault(NamedTuple):
     """What is wrong with the sensor at a row.
 
     Attributes:
-        code: of the health issue; empty if it only repeats itself, which is nothing to learn from.
+        code: of the health issue; empty if it only repeats itself, which is nothing to learn from, or if it is one of
+            the joint states.
         since: stamp [ns] of the first reading that may be wrong.
     """
 
@@ -152,10 +153,11 @@ class SensorFaults:
     def take(self, stamp: int, reading: FloatArray, gravity: FloatArray, load: FloatArray) -> Fault | None:
         """Judge a row by its stamp, the newest reading (6,), gravity (3,) in the sensor and the load (10,)."""
         kind = self._watch(self._watched, reading, gravity, load, self._found)
-        code, since = self._readings.find(stamp)
-        if code:
-            self._health.report("wrench", code, stamp)
-            return Fault(code, since)
+        known = self._readings.find(stamp)
+        if known is not None:
+            if known.code:
+                self._health.report("wrench", known.code, stamp)
+            return Fault(known.code, known.since)
         if kind == GOOD:
             return None
         code, rows, detail = CODES[kind], self._watched[ROWS], ""

@@ -158,7 +158,7 @@ class WristInput:
     """Joint states, and the wrenches of a sensor at the wrist.
 
     Attributes:
-        faults: when the wrenches are not to be believed.
+        faults: when the wrenches are not to be believed, or the velocities that they were paired with.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class WristInput:
         self.faults = self._wrenches.faults
         self._tilt = tilt
         self._synchroniser = Synchroniser(
-            path.joint_names, path.is_angle, path.reach, _WRENCH, self._wrenches, delay, health, "wrench"
+            path.joint_names, path.is_angle, path.reach, _WRENCH, self._wrenches, delay, health, "wrench", self.faults
         )
 
     def push(self, block: SampleBlock) -> None:

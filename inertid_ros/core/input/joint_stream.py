@@ -21,6 +21,8 @@ the mean square of the second differences of v. A velocity that lags behind show
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from inertid_ros.core.compiled import brief, compiled
@@ -334,6 +336,9 @@ def extrapolate(line: IntArray, states: FloatArray, joints: FloatArray, targets:
     return True
 
 
+_WRONG_FOR = 2 * CHUNK
+"""Samples for which velocities may have been used although they were wrong: what goes wrong late in a chunk of samples
+may be seen only in the next one."""
 _LEFT_OUT = {NOT_FINITE: "not_finite", IMPLAUSIBLE: "implausible", OUTLIER: "outlier"}
 """What samples that are left out are reported as, by why the kernel has stopped."""
 
@@ -355,6 +360,7 @@ class JointStream(Timeline):
         total: int,
         origin: int,
         health: Health,
+        on_distrust: Callable[[int, int, int], None] | None = None,
     ) -> None:
         """Make a stream for some of a total of joints.
 
@@ -365,6 +371,8 @@ class JointStream(Timeline):
             total: of joints.
             origin: stamp [ns] of time zero.
             health: where to report.
+            on_distrust: called when velocities are used no longer, with the stamp since which they may have been wrong,
+                the present one, and the step between joint states [ns].
         """
         self.columns = columns
         self.joints = np.zeros((REMEMBERED, len(columns)))
@@ -373,6 +381,7 @@ class JointStream(Timeline):
         super().__init__(2 * len(columns), "joint_states", health, origin)
         self.targets: IntArray = 1 + np.concatenate((columns, total + np.array(columns)))
         self._health = health
+        self._on_distrust = on_distrust
 
     def clear(self) -> None:
         """Forget all samples; what is known of the velocities stays."""
@@ -399,6 +408,9 @@ class JointStream(Timeline):
         found = self.integers.item(FOUND)
         if found == VELOCITIES_JUDGED:
             self._report_velocities(stamps.item(position - 1))
+            if self.integers.item(RAW) == 0 and len(self.stamps) > 1 and self._on_distrust is not None:
+                since = self.stamps[-_WRONG_FOR:].item(0)
+                self._on_distrust(since, self.newest, self.newest - self.stamps.item(-2))
             return Verdict.TAKE
         if found in _LEFT_OUT:
             self._health.report("joint_states", _LEFT_OUT[found], stamps.item(position))

@@ -1,4 +1,7 @@
-"""What outliers and steps of a wrench say of its sensor: two publishers on one topic, another unit, another sign.
+"""When readings are not to be believed.
+
+What outliers and steps of a wrench say of its sensor (two publishers on one
+topic, another unit, another sign), and when the joint states beside them have turned out wrong.
 
 Each fault lasts for an interval of stamps. Rows are asked for by their own stamps, so that it makes no difference how
 many readings were pushed before they are made.
@@ -32,7 +35,10 @@ _OPEN = 2**63 - 1
 
 
 class Interval(NamedTuple):
-    """A fault, since when readings may be wrong, and from when to when it is known [ns]."""
+    """A fault, since when readings may be wrong, and from when to when it is known [ns].
+
+    It has no code where others report it.
+    """
 
     code: str
     since: int
@@ -41,6 +47,8 @@ class Interval(NamedTuple):
 
 
 _NONE = Interval("", 0, 0, 0)
+_UNSETTLED = 3
+"""Steps of the joint states after which none of them has a velocity that was not to be trusted: a slope takes two."""
 
 
 class ReadingFaults:
@@ -51,6 +59,8 @@ class ReadingFaults:
         self._outliers: deque[int] = deque(maxlen=_MANY)
         self._intervals: list[Interval] = []
         self._factor = 1.0
+        self._found = 0
+        """Since when [ns] the last fault was known that a row has met."""
 
     def believe(self) -> None:
         """Take the present unit and sign for the right ones."""
@@ -91,11 +101,20 @@ class ReadingFaults:
             self._intervals.append(Interval(FLIPPED if factor < 0.0 else SCALED, stamp, stamp, _OPEN))
         return factor
 
-    def find(self, stamp: int) -> tuple[str, int]:
-        """The fault at a stamp and since when readings may be wrong; faults that are over by then are forgotten."""
-        if self._intervals:
-            self._intervals = [interval for interval in self._intervals if interval.end > stamp]
-        return next(((one.code, one.since) for one in self._intervals if one.start <= stamp), ("", stamp))
+    def note_velocities(self, since: int, stamp: int, step: int) -> None:
+        """Note at a stamp that velocities were wrong since another one; joint states are a step apart [ns]."""
+        self._intervals.append(Interval("", since, stamp, stamp + _UNSETTLED * step))
+
+    def find(self, stamp: int) -> Interval | None:
+        """The fault at the stamp of a row, or one that fell between it and the last row; what is over is forgotten."""
+        if not self._intervals:
+            return None
+        known = (one for one in self._intervals if one.start <= stamp)
+        found = next((one for one in known if stamp < one.end or one.start > self._found), None)
+        self._intervals = [interval for interval in self._intervals if interval.end > stamp]
+        if found is not None:
+            self._found = found.start
+        return found
 
 
 def _find_factor(before: FloatArray, after: FloatArray, usual: FloatArray, free: FloatArray) -> float:

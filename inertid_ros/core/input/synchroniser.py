@@ -9,6 +9,7 @@ import numpy as np
 
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.joint_stream import JointStream
+from inertid_ros.core.input.reading_faults import ReadingFaults
 from inertid_ros.core.input.segments import (
     AFTER_GAP,
     CUT,
@@ -86,6 +87,7 @@ class Synchroniser:
         delay: float,
         health: Health,
         source: str,
+        faults: ReadingFaults | None = None,
     ) -> None:
         """Pair readings with the states of some joints.
 
@@ -98,6 +100,7 @@ class Synchroniser:
             delay: a reading belongs to the joint state so much [s] before it.
             health: where to report.
             source: what readings are called there.
+            faults: where to note that velocities have turned out wrong, for who can go back to before.
         """
         self._names, self._is_angle, self._reach = joint_names, is_angle, reach
         self._n = len(joint_names)
@@ -107,6 +110,7 @@ class Synchroniser:
         self._delay = round(delay * SECOND)
         self._health = health
         self._source = source
+        self._faults = faults
         self.origin: int | None = None
         self._streams: dict[tuple[int, ...], JointStream] = {}
         self._complete: list[JointStream] = []
@@ -163,10 +167,17 @@ class Synchroniser:
         if stream is None:
             is_angle = tuple(self._is_angle[c] for c in columns)
             reach = self._reach[:, list(columns)]
-            stream = self._streams[columns] = JointStream(columns, is_angle, reach, self._n, self.origin, self._health)
+            stream = self._streams[columns] = JointStream(
+                columns, is_angle, reach, self._n, self.origin, self._health, self._distrust
+            )
             self._complete = []
         self._last = self._publishers[names] = Publisher(taken, columns, stream, repeated)
         return stream
+
+    def _distrust(self, since: int, stamp: int, step: int) -> None:
+        """Velocities of a publisher were wrong, see `JointStream`: readings belong to joint states before them."""
+        if self._faults is not None:
+            self._faults.note_velocities(since + self._delay, stamp + self._delay, step)
 
     def _reset_time(self, keep: tuple[int, ...]) -> None:
         """Time was reset for one publisher: what waits belongs to the time before."""

@@ -157,22 +157,34 @@ def test_contacts_and_other_loads_are_no_faults_of_the_sensor() -> None:
 
 def test_faults_hold_for_an_interval_of_stamps() -> None:
     faults = ReadingFaults()
+
+    def find(stamp: int) -> tuple[str, int] | None:
+        found = faults.find(stamp)
+        return None if found is None else (found.code, found.since)
+
     usual, free = np.full(6, 0.1), np.full(6, 0.5)
     before = np.array([3.0, 10.0, -15.0, 1.0, 0.5, -1.0])
     assert faults.note_step(100, before, np.stack((-before, -before)), usual, free) == -1.0
-    assert faults.find(99) == ("", 99)
-    assert faults.find(100) == (FLIPPED, 100)
+    assert find(99) is None
+    assert find(100) == (FLIPPED, 100)
     assert faults.note_step(200, -before, np.stack((before, before)), usual, free) == -1.0
-    assert faults.find(199) == (FLIPPED, 100)
-    assert faults.find(200) == ("", 200)
+    assert find(199) == (FLIPPED, 100)
+    assert find(200) is None
     assert faults.note_step(300, before, np.stack((before + 9.0, before + 9.0)), usual, free) == 1.0, "a contact"
     assert faults.note_step(400, before, 1000.0 * np.stack((before, before)), usual, free) == 1000.0
-    assert faults.find(400) == (SCALED, 400)
+    assert find(400) == (SCALED, 400)
     faults.believe()
-    assert faults.find(500) == ("", 500)
+    assert find(500) is None
     released = np.stack((np.full(6, 0.05), np.full(6, -0.05)))
     assert faults.note_step(600, before, released, usual, free) == 1.0, "a load that is put down leaves noise"
     for number in range(20):
         faults.note_outlier(SECOND + number * 10_000_000)
-    assert faults.find(SECOND + 190_000_000) == (MIXED, SECOND)
-    assert faults.find(2 * SECOND) == ("", 2 * SECOND)
+    assert find(SECOND + 190_000_000) == (MIXED, SECOND)
+    assert find(2 * SECOND) is None
+    faults.note_velocities(3 * SECOND, 4 * SECOND, 1000)
+    assert find(4 * SECOND - 1) is None
+    assert find(4 * SECOND) == ("", 3 * SECOND)
+    assert find(4 * SECOND + 3000) is None
+    faults.note_velocities(5 * SECOND, 6 * SECOND, 1000)
+    assert find(6 * SECOND + 9000) == ("", 5 * SECOND), "no row was made meanwhile"
+    assert find(6 * SECOND + 9001) is None

@@ -1,0 +1,300 @@
+"""Mutation testing: small mistakes are put into the estimator, the synchroniser, stamps and checks; do tests notice?
+
+    python benchmarks/mutation.py --count 150 --write
+
+Mutants are drawn at random from all that the rules below make. Each is put in the place of its module in a process of
+its own, so that no file is changed, and is tried on the tests that mirror that module until one fails. Kernels are
+tried in pure Python where tests of their own are quick (stamps, time lines); those whose tests drive whole chains are
+left out, for compilation would take a minute for each mutant. One that uses far more processor time than the tests need
+is stopped, and counts as noticed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import os
+import random
+import resource
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
+from multiprocessing import get_context
+from pathlib import Path
+from types import CodeType
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+from page import describe_run, end_with_parent, run_benchmark
+
+ROOT = Path(__file__).parents[1]
+CORE = "inertid_ros/core"
+_INPUT = tuple(f"test/core/input/test_{name}.py" for name in ("timestamps", "timeline", "joint_names", "distrust"))
+_ESTIMATION = tuple(f"test/core/estimation/test_{name}.py" for name in ("change", "hypothesis", "events"))
+_RULES = ("test/core/checks/test_convention_rules.py",)
+_FAULTS = ("test/core/checks/test_sensor_faults.py",)
+_RECALL = ("test/core/test_recall.py",)
+TESTS: dict[str, tuple[str, ...]] = {
+    f"{CORE}/estimation/hypothesis.py": (*_ESTIMATION, *_RECALL, "test/core/test_chain_load.py"),
+    f"{CORE}/estimation/change.py": (*_ESTIMATION, *_RECALL, "test/core/test_chain_load.py"),
+    f"{CORE}/estimation/information.py": ("test/core/estimation/test_information.py", *_ESTIMATION),
+    f"{CORE}/estimation/states.py": ("test/core/estimation/test_states.py", "test/core/estimation/test_estimate.py"),
+    f"{CORE}/estimation/remembered.py": _RECALL,
+    f"{CORE}/input/synchroniser.py": ("test/core/test_bad_input.py", *_INPUT, "test/core/test_chain.py"),
+    f"{CORE}/input/reading_faults.py": _FAULTS,
+    f"{CORE}/input/timeline.py": _INPUT[:2],
+    f"{CORE}/checks/sensor_faults.py": _FAULTS,
+    f"{CORE}/checks/wrench_convention.py": (*_RULES, "test/core/checks/test_wrench_convention.py"),
+    f"{CORE}/checks/gravity_hypotheses.py": (*_RULES, "test/core/checks/test_gravity_hypotheses.py"),
+    f"{CORE}/tasks/wrist.py": (*_RECALL, *_FAULTS, "test/core/test_expected_load.py", "test/core/test_chain_load.py"),
+}
+"""Files that are mutated, and the tests that have to notice, the quickest first."""
+PURE = ("timeline.py",)
+"""Of these, the ones whose kernels are mutated, too."""
+PRELOADED = ["hypothesis", "numba", "numpy.testing", "pinocchio", "pytest", "scipy.linalg", "scipy.special", "yaml"]
+"""Libraries that are imported once for all mutants."""
+PATIENCE = 300
+"""Processor time [s] after which a mutant is stopped: several times what the longest tests need."""
+ENOUGH = 0.85
+"""Share of mutants that must be noticed."""
+SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.USub: ast.UAdd,
+}
+"""Operators that are exchanged. A mutant of `<` is often none, for numbers are seldom equal: see the survivors."""
+
+
+class Mutant(NamedTuple):
+    """One mistake.
+
+    Attributes:
+        path: of the file.
+        number: among those of the file.
+        line: where.
+        change: what is there instead.
+        tree: the whole file, with lines as they are, by which compiled kernels are known.
+    """
+
+    path: str
+    number: int
+    line: int
+    change: str
+    tree: ast.Module
+
+
+def _mutate_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """All mistakes at a node: what they are, and the node with it."""
+    for name in ("op", "ops"):
+        given = getattr(node, name, None)
+        operator = given[0] if isinstance(given, list) else given
+        if operator is not None and type(operator) in SWAPPED:
+            other = copy.deepcopy(node)
+            swapped = SWAPPED[type(operator)]()
+            setattr(other, name, [swapped, *given[1:]] if isinstance(given, list) else swapped)
+            yield f"{type(operator).__name__} → {type(swapped).__name__}", other
+    if isinstance(node, ast.If | ast.While | ast.IfExp):
+        other = copy.deepcopy(node)
+        other.test = ast.UnaryOp(ast.Not(), node.test)
+        yield "condition negated", other
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield f"{node.value} → {not node.value}", ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        yield f"{node.value} → {node.value + 1}", ast.Constant(node.value + 1)
+    if isinstance(node, ast.Assign | ast.AugAssign) and not isinstance(getattr(node, "value", None), ast.Constant):
+        yield "statement left out", ast.Pass()
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield "call left out", ast.Pass()
+
+
+class _Replacer(ast.NodeTransformer):
+    """Puts a node in the place of another one."""
+
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self._old, self._new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """Replace, or go on."""
+        return self._new if node is self._old else super().generic_visit(node)
+
+
+def list_mutants() -> list[tuple[str, int]]:
+    """All mutants, in functions alone, for tuning constants have no single right value: file and number."""
+    return [(path, number) for path in TESTS for number, _ in enumerate(_list_changes(path, _parse(path)))]
+
+
+def _parse(path: str) -> ast.Module:
+    return ast.parse((ROOT / path).read_text())
+
+
+def make_mutant(path: str, number: int) -> Mutant:
+    """One of these."""
+    tree = _parse(path)
+    node, change, new = list(_list_changes(path, tree))[number]
+    said = f"{change}: `{ast.unparse(node).splitlines()[0][:70]}`"
+    ast.copy_location(new, node)
+    mutated = ast.fix_missing_locations(_Replacer(node, new).visit(tree))
+    assert isinstance(mutated, ast.Module)
+    return Mutant(path, number, node.lineno, said, mutated)
+
+
+def _list_changes(path: str, tree: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, ast.AST]]:
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        if not path.endswith(PURE) and {"compiled", "brief"} & {ast.unparse(one) for one in function.decorator_list}:
+            continue
+        for statement in function.body:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.expr | ast.stmt):
+                    for change, new in _mutate_node(node):
+                        yield node, change, new
+
+
+class _Loader(SourceFileLoader):
+    """Loads a mutant in the place of a module."""
+
+    def __init__(self, name: str, mutant: Mutant) -> None:
+        super().__init__(name, str(ROOT / mutant.path))
+        self._tree = mutant.tree
+
+    def get_code(self, fullname: str) -> CodeType:
+        """The mutant's code."""
+        del fullname
+        code: CodeType = compile(self._tree, self.path, "exec")
+        return code
+
+
+class _Finder(MetaPathFinder):
+    """Finds a mutant before its module is found."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self._name, self._mutant = mutant.path.removesuffix(".py").replace("/", "."), mutant
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """The mutant, if its module is asked for."""
+        del path, target
+        if name != self._name:
+            return None
+        return spec_from_file_location(name, ROOT / self._mutant.path, loader=_Loader(name, self._mutant))
+
+
+def run_tests(path: str, number: int | None) -> None:
+    """Run the tests of a file, with one of its mutants or without, and exit with what came of them."""
+    end_with_parent()
+    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT))
+    jit: Any = numba.config
+    jit.DISABLE_JIT = path.endswith(PURE)
+    if number is not None:
+        sys.meta_path.insert(0, _Finder(make_mutant(path, number)))
+    options = ["-q", "-x", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    os._exit(int(pytest.main([*options, *TESTS[path]])))
+
+
+def passes(path: str, number: int | None = None) -> bool:
+    """Whether the tests of a file pass with one of its mutants, or without."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)  # that process ends with this one, and its children with it
+    process = context.Process(target=run_tests, args=(path, number))
+    process.start()
+    process.join()
+    return process.exitcode == 0
+
+
+def find_interval(hits: int, count: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share."""
+    z, share = 1.96, hits / count
+    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    half = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
+    return float(middle - half), float(middle + half)
+
+
+def make_page(options: argparse.Namespace) -> tuple[str, list[Mutant]]:
+    """The page, and the survivors if there are too many; RuntimeError if tests fail without any mutant."""
+    every = list_mutants()
+    chosen = random.Random(options.seed).sample(every, min(options.count, len(every)))
+    tried: list[Mutant] = []
+    survivors: list[Mutant] = []
+    with ThreadPoolExecutor(options.processes) as pool:
+        for path, is_good in zip(TESTS, pool.map(passes, TESTS), strict=True):
+            if not is_good:
+                raise RuntimeError(f"the tests of {path} fail without any mutant")
+        for which, is_missed in zip(chosen, pool.map(lambda which: passes(*which), chosen), strict=True):
+            mutant = make_mutant(*which)
+            tried.append(mutant)
+            survivors += [mutant] if is_missed else []
+            said = f"{mutant.path}:{mutant.line} {mutant.change}: {'SURVIVES' if is_missed else 'noticed'}"
+            print(f"{len(tried)}: {said}", file=sys.stderr, flush=True)
+    is_enough = len(survivors) <= (1.0 - ENOUGH) * len(tried)
+    return format_page(len(every), tried, survivors), [] if is_enough else survivors
+
+
+def format_page(total: int, tried: list[Mutant], survivors: list[Mutant]) -> str:
+    """The page of the documentation."""
+    count, killed = len(tried), len(tried) - len(survivors)
+    low, high = find_interval(killed, count)
+    rows = []
+    for path in TESTS:
+        own = [mutant for mutant in tried if mutant.path == path]
+        left = sum(mutant.path == path for mutant in survivors)
+        rows += [f"| `{path}` | {len(own)} | {len(own) - left} |"] if own else []
+    about = (__doc__ or "").strip().split("\n\n")
+    return "\n".join(
+        [
+            "# Mutation testing",
+            "",
+            describe_run("python benchmarks/mutation.py --write"),
+            "",
+            f"{about[0]}\n\n{about[-1]}",
+            "",
+            f"**{killed} of {count} mutants are noticed, {100.0 * killed / count:.0f} %**, a random sample of {total};",
+            f"the 95 % interval is {100.0 * low:.0f} to {100.0 * high:.0f} %.",
+            "",
+            "| file | mutants | noticed |",
+            "| --- | --- | --- |",
+            *rows,
+            "",
+            "## Survivors",
+            "",
+            *[f"- `{one.path.removeprefix(CORE + '/')}`, line {one.line}, {one.change}" for one in survivors],
+            "",
+        ]
+    )
+
+
+def main() -> int:
+    """Try mutants, and print or write the page; 1 if less than 85 % are noticed."""
+    end_with_parent()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=150, help="mutants (default 150)")
+    parser.add_argument("--seed", type=int, default=0, help="of the choice (default 0)")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="at a time (default: one a core)")
+    return run_benchmark(parser, make_page, "mutation.md")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
