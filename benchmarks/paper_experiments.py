@@ -46,8 +46,8 @@ _ABOUT = " ".join((__doc__ or "").split("\n\n")[1].split())
 _VARIANTS = """`six poses`: at rest alone, 1000 samples in each. `test motions`: joint 4 or 6 alone for 2 s about \
 the x, y and z axes of the sensor (section 3.1.3). `no tachometers`: velocities are differences of neighbouring \
 samples of the resolvers, 1 ms apart or, as the paper's data, at the wrench's 240 Hz. Thesis 3.6 leaves open what \
-tachometers are worth: here nothing that differences at 240 Hz do not give; those over 1 ms are noisier, and are not \
-averaged where a wrench comes every 4 ms only. `by joint torques`: with 2 Nm of noise, on an arm that was identified \
+tachometers are worth: here nothing that differences do not give, which are averaged where a wrench comes every 4 ms \
+only. `by joint torques`: with 2 Nm of noise, on an arm that was identified \
 without load from the paper's three moves for its links; this arm's torques show a mass by nothing but what it adds \
 to the 15 kg m² about joint 1."""
 _LOST = """Left out of their row are runs whose mass is wrong by more than 0.1 kg, or in which the chain took the load \

@@ -38,6 +38,7 @@ _KERNELS = (
     "input/joint_stream.py",
     "input/reading_samples.py",
     "input/segments.py",
+    "input/smoothing.py",
     "input/timeline.py",
     "robot/tree.py",
     "rows/advance.py",

@@ -16,17 +16,15 @@ import pinocchio as pin
 
 from inertid_ros.core.errors import NotIdentifiedError, RobotDescriptionError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.rigid_body.feasible_links import is_at_bound
+from inertid_ros.core.rigid_body.feasible_links import is_at_bound, make_plausible
 from inertid_ros.core.rigid_body.inertial import change_frame, compose, decompose, is_feasible, to_pinocchio
+from inertid_ros.core.rigid_body.link_box import is_at_side, widen_box
 from inertid_ros.core.robot.robot import ArmModel, Robot, parse_urdf
 from inertid_ros.files.urdf import UrdfText, make_tag
 
 TOLERANCE = 1e-9
 """Largest difference between the torques of the estimate and of the URDF, as a part of the joint's largest one."""
 
-_SHORTEST = 0.3
-"""Reach [m] that a link is taken to have at least, half the length of usual ones: last links carry no joint, and often
-a gripper that is not in the URDF."""
 _GRAVITY = np.array([0.0, 0.0, -9.81])
 _STATES = 50
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -136,14 +134,13 @@ def _doubt(arm: ArmModel, index: int, body: FloatArray) -> list[str]:
             f"{link} is at the bound of what is physically consistent: the data ask for a thinner one, so its inertia "
             "is not to be relied on"
         )
-    places = zip(list(arm.model.parents)[1:], list(arm.model.jointPlacements)[1:], strict=True)
-    lengths = [float(np.linalg.norm(place.translation)) for parent, place in places if parent == index + 1]
-    usual = arm.parameters[10 * index : 10 * index + 10]
-    reach = max([2.0 * float(np.linalg.norm(usual[1:4])) / max(float(usual[0]), 1e-3), _SHORTEST, *lengths])
-    if float(np.linalg.norm(com)) > reach:
+    box = widen_box(arm.boxes[index], make_plausible(arm.parameters[10 * index : 10 * index + 10]))
+    if is_at_side(box, body):
+        low, high = (f"({', '.join(f'{number:.2f}' for number in box[0] + side * box[1])})" for side in (-1.0, 1.0))
         notes.append(
-            f"{link} has its centre of mass {np.linalg.norm(com):.2f} m from its joint, further than it reaches "
-            f"({reach:.2f} m): move this joint and those after it more"
+            f"{link} is at the bound of where it can be, from {low} to {high} m in its frame, with its centre of mass "
+            f"{np.linalg.norm(com):.2f} m from its joint: its mass and inertia are not to be relied on; move this "
+            "joint and those after it more"
         )
     return notes
 

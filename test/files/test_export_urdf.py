@@ -38,9 +38,10 @@ def strip(text: str) -> str:
     return ALLOWED.sub("", text)
 
 
-def make_body(generator: np.random.Generator, mass: float) -> FloatArray:
-    ellipsoid = pin.Inertia.FromEllipsoid(mass, *generator.uniform(0.12, 0.3, 3))
-    place = pin.SE3(pin.exp3(generator.normal(0.0, 1.0, 3)), generator.normal(0.0, 0.1, 3))
+def make_body(generator: np.random.Generator, mass: float, box: FloatArray) -> FloatArray:
+    """An ellipsoid in a box (2, 3)."""
+    ellipsoid = pin.Inertia.FromEllipsoid(mass, *np.minimum(generator.uniform(0.12, 0.3, 3), max(box[1].min(), 0.13)))
+    place = pin.SE3(pin.exp3(generator.normal(0.0, 1.0, 3)), box[0] + 0.3 * box[1] * generator.uniform(-1.0, 1.0, 3))
     return from_pinocchio(place.act(ellipsoid))
 
 
@@ -51,7 +52,10 @@ def take_arm(text: str, joints: tuple[str, ...] = ()) -> ArmModel:
 def identify(arm: ArmModel, seed: int) -> tuple[dict[str, FloatArray], Drives]:
     """Random bodies and friction for an arm."""
     generator = np.random.default_rng(seed)
-    bodies = {link: make_body(generator, generator.uniform(20.0, 30.0)) for link in arm.link_names}
+    bodies = {
+        link: make_body(generator, generator.uniform(20.0, 30.0), box)
+        for link, box in zip(arm.link_names, arm.boxes, strict=True)
+    }
     joints = {
         joint: dict(zip(("viscous", "coulomb"), generator.uniform(0.1, 2.0, 2).tolist(), strict=True))
         for joint in arm.joint_names
@@ -97,7 +101,8 @@ def test_what_is_at_a_bound_is_named() -> None:
     notes = export_urdf(text, bodies, joints).notes
     assert len(notes) == 2
     assert notes[0].startswith(f"{thin} is at the bound of what is physically consistent")
-    assert notes[1].startswith(f"{far} has its centre of mass 0.70 m from its joint, further than it reaches")
+    assert notes[1].startswith(f"{far} is at the bound of where it can be, from (")
+    assert "its centre of mass 0.70 m from its joint" in notes[1]
 
 
 def test_panda_with_locked_fingers() -> None:

@@ -56,11 +56,12 @@ def complete_links(estimate: LinksEstimate) -> FloatArray:
     The URDF's values count as measured once, each with a standard deviation of the link's own mass, at 0.3 m for first
     moments and inertias. Without that, links of a hundred kilograms would do as well where only a small part of their
     inertia shows. Links that come out thinner than any real one, where the data ask for what is not consistent, are
-    made as thick as the thinnest (`make_plausible`). Friction and rotor inertias are positive; offsets may be anything.
+    made as thick as the thinnest (`make_plausible`). No link is where it could not be (`ArmModel.boxes`). Friction and
+    rotor inertias are positive; offsets may be anything.
     """
     inertial, (_, sizes, kinds) = estimate.model.unknowns.inertial, _list_expected(estimate.model)
     widths = np.where(kinds == 0, sizes, np.inf)
-    full = _make_feasible(estimate.model, estimate.values, estimate.covariance, widths)
+    full = _make_feasible(estimate.model, estimate.values, estimate.covariance, widths, estimate.model.arm.boxes)
     links = full[inertial].reshape(-1, len(PARAMETER_NAMES))
     full[inertial] = np.concatenate([make_plausible(phi) for phi in links])
     return full
@@ -118,7 +119,9 @@ def _list_expected(model: LinkModel) -> tuple[FloatArray, FloatArray, IntArray]:
     return expected, sizes, kinds
 
 
-def _make_feasible(model: LinkModel, values: FloatArray, covariance: FloatArray, widths: FloatArray) -> FloatArray:
+def _make_feasible(
+    model: LinkModel, values: FloatArray, covariance: FloatArray, widths: FloatArray, boxes: FloatArray | None = None
+) -> FloatArray:
     """Physically consistent links and drives (F,), near values (U,) and, by widths (F,), to what is expected."""
     expected, unknowns = _list_expected(model)[0], model.unknowns
     count, base, everything = len(expected), model.base.rank, np.arange(len(expected))
@@ -131,7 +134,7 @@ def _make_feasible(model: LinkModel, values: FloatArray, covariance: FloatArray,
     root[:base, :base] = _invert_root(covariance)
     root[range(base, base + count), range(base, base + count)] = 1.0 / widths
     links = len(model.arm.link_names)
-    return nearest_feasible_links(prior, np.concatenate((values, expected)), root, combination, links, positive)
+    return nearest_feasible_links(prior, np.concatenate((values, expected)), root, combination, links, positive, boxes)
 
 
 def judge_completion(estimate: LinksEstimate, full: FloatArray) -> tuple[Finding, ...]:

@@ -9,13 +9,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from inertid_ros.core.compiled import compiled
-from inertid_ros.core.input.timeline import MAX_GAP, NEVER, ORIGIN, PAIRED, PAIRED_BEFORE, STAMPS, START, STOP
+from inertid_ros.core.input.timeline import LAID, MAX_GAP, NEVER, ORIGIN, PAIRED, PAIRED_BEFORE, STAMPS, START, STOP
 from inertid_ros.core.records import FloatArray, IntArray
 
 FOLLOWS, AFTER_GAP, IN_GAP, NOT_FINITE = range(4)
 """How a sample follows the one before."""
-WIDTH, CUT = range(2)
-"""What is found of a sample: the distance [s] of the joint states around it, and how it follows."""
+WIDTH, CUT, STEP = MARKS = range(3)
+"""What is found of a sample: the distance [s] of the joint states around it, how it follows, and how long [s] after the
+reading before it comes."""
 
 
 class Columns(NamedTuple):
@@ -131,6 +132,9 @@ def lay_down(
     """Take the next readings from their time line, see `copy_readings`."""
     copy_readings(line, readings, line[START], first, stamps, samples)
     marks[WIDTH, : len(stamps)] = 0.0
+    for k in range(len(stamps)):
+        marks[STEP, k] = (stamps[k] - line[LAID]) * 1e-9
+        line[LAID] = stamps[k]
     line[START] += len(stamps)
     if line[START] == line[STOP]:
         line[START] = line[STOP] = 0
@@ -145,7 +149,7 @@ def find_cuts(line: IntArray, first: int, stamps: IntArray, samples: FloatArray,
         first: see there.
         stamps: (N,) of the samples.
         samples: the samples.
-        marks: (2, N) WIDTH is known, CUT is the result.
+        marks: (3, N) WIDTH is known, CUT is the result.
 
     Returns:
         How many do not simply follow.

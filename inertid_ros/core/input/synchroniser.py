@@ -18,12 +18,14 @@ from inertid_ros.core.input.segments import (
     GO_ON,
     IN_GAP,
     LAST,
+    MARKS,
     NOT_FINITE,
     WIDTH,
     Carrier,
     Columns,
     Segment,
 )
+from inertid_ros.core.input.smoothing import count_settled
 from inertid_ros.core.input.timeline import (
     MAX_GAP,
     NEVER,
@@ -118,7 +120,7 @@ class Synchroniser:
         self._publishers: dict[tuple[str, ...], Publisher] = {}
         self._last_names: tuple[str, ...] | None = None
         self._last: Publisher = _NOBODY
-        self._marks: FloatArray = np.empty((2, 1))
+        self._marks: FloatArray = np.empty((len(MARKS), 1))
         self.restart()
 
     # Joint states
@@ -217,6 +219,9 @@ class Synchroniser:
             if count == 1:
                 return []
             count, given_up = self._count_ready(horizon, streams)
+        if not given_up:
+            for stream in streams:
+                count = count_settled(stream.integers, line, count)
         segments = self._read(rows, streams, count, is_complete) if count else []
         if given_up:
             line[START] += given_up
@@ -226,7 +231,7 @@ class Synchroniser:
         """Segments of samples between the gaps."""
         stamps, samples = np.empty(count, np.int64), np.empty((count, self._width))
         if self._marks.shape[1] < count:
-            self._marks = np.empty((2, 2 * count))
+            self._marks = np.empty((len(MARKS), 2 * count))
         marks, line, readings = self._marks, self.readings.integers, self.readings.states
         steps, last, row = FIRST, streams[-1], -1
         for stream in streams:

@@ -109,9 +109,9 @@ class StampCheck:
 START, STOP, NEWEST, LAST, ACCEPTED, ORIGIN, FOUND = range(7)
 """Integers: the first sample kept and the one after the last, the newest sample's stamp, the last good stamp, one that
 does not follow it and is good all the same, the stamp of time zero, and why a kernel has stopped."""
-MISSING, SATURATED, PAIRED, PAIRED_BEFORE = range(7, 11)
+MISSING, SATURATED, PAIRED, PAIRED_BEFORE, LAID = range(7, 12)
 """Integers of readings: in how many samples some were missing or saturated, the stamp of the last one that was paired
-with joint states, and of the last one before the newest block of them."""
+with joint states, of the last one before the newest block of them, and of the last one that left its time line."""
 SEEN, UNTRUSTED, RAW, RAW_BEFORE, RAW_LATEST = range(7, 12)
 """Integers of joint states, see `joint_stream`."""
 ASIDE, FRESH = 12, 13
@@ -130,7 +130,7 @@ TAKE_IT = -1
 """Value of ASIDE: the next reading is taken whatever it is."""
 
 KEPT = 256
-"""Samples that are kept at least, for readings that come late: a quarter of a second at 1 kHz."""
+"""Samples that are kept at least, for readings that come late and for averages: a quarter of a second at 1 kHz."""
 _CAPACITY = 4096
 """Samples that there is room for at first: four seconds at 1 kHz."""
 
@@ -300,7 +300,7 @@ def interpolate(
                 value += fraction * (1.0 - fraction) * (bend * (1.0 - fraction) + other * fraction)
             samples[k, targets[c]] = value
     if stop - start > 2 * KEPT:
-        line[START] = max(start, min(after - 1, stop - KEPT))
+        line[START] = max(start, after - KEPT)
 
 
 class Timeline:

@@ -5,8 +5,8 @@ B combinations C x = b, the base parameters, with the information Λ = RᵀR. Ev
 
 The feasible one is found by least squares over physically consistent bodies and positive numbers, with a primal-dual
 interior-point method. Its unknowns u are, in this order, ten for each body, the coordinates of its pseudo-inertia S in
-UNITS, then numbers s that must stay positive, then free ones f. All are counted from the prior, in its own units: there
-S = 1, s = 1 and f = 0. What is minimised is
+UNITS, then numbers that must stay positive, then free ones f. All are counted from the prior, in its own units: there
+S = 1, s = 1 and f = 0. With s these numbers, and the bounds B u of links (`link_box`), what is minimised is
 
     ½ |A u − z|² + μ [Σ (tr S − log det S) + Σ (s − log s) + ½ Σ f²],     μ a small number
 
@@ -24,6 +24,7 @@ from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.feasibility import MARGIN, TOLERANCE, UNITS, express_units
 from inertid_ros.core.rigid_body.inertial import compose, decompose, inertia_of_ball
+from inertid_ros.core.rigid_body.link_box import list_slacks, widen_box
 
 SMALL_NUMBER = 1e-3
 """Prior of a number that must be positive where the caller's is smaller [Nm s, Nm, kg m²]: that of small drives."""
@@ -69,11 +70,18 @@ def solve_by_ridge(root: FloatArray, estimate: FloatArray, combination: FloatArr
 
 
 def nearest_feasible_links(
-    prior: FloatArray, estimate: FloatArray, root: FloatArray, combination: FloatArray, links: int, positive: IntArray
+    prior: FloatArray,
+    estimate: FloatArray,
+    root: FloatArray,
+    combination: FloatArray,
+    links: int,
+    positive: IntArray,
+    boxes: FloatArray | None = None,
 ) -> FloatArray:
     """Return the feasible completion (F,): the physically consistent links that explain the data best, near a prior.
 
-        minimise (C x − b)ᵀ Λ (C x − b)   subject to   P(x_link) positive definite for every link, x_positive > 0
+        minimise (C x − b)ᵀ Λ (C x − b)   subject to   P(x_link) positive definite for every link, x_positive > 0,
+                                                       second moments of every link those of a body in its box
 
     and of all x that do, the one with the least Σ [tr(P(prior)⁻¹ P(x)) − log det P(x)], a distance that depends neither
     on units nor on frames. The minimum is met within a chi-square of feasibility.TOLERANCE.
@@ -85,6 +93,8 @@ def nearest_feasible_links(
         combination: (B, F) C.
         links: how many links there are.
         positive: indices of the numbers beyond the links' that must be positive; all others are free.
+        boxes: (links, 2, 3) centre and half size [m] of a box that holds the link, in its frame, enlarged where the
+            prior needs it; None if nothing is known of that.
 
     Raises:
         NotIdentifiedError: if something is not finite.
@@ -92,13 +102,19 @@ def nearest_feasible_links(
     if not all(np.all(np.isfinite(item)) for item in (prior, estimate, root, combination)):
         raise NotIdentifiedError("an estimate that is not finite has no nearest links: reset the estimator")
     last = 10 * links
-    units = np.array([express_units(make_plausible(phi))[0] for phi in prior[:last].reshape(links, 10)])
+    plausible = [make_plausible(phi) for phi in prior[:last].reshape(links, 10)]
+    units = np.array([express_units(phi)[0] for phi in plausible])
     free = np.setdiff1d(np.arange(last, len(prior)), positive)
     scales = np.maximum(prior[positive], SMALL_NUMBER)
     weighted = root @ combination
     bodies = weighted[:, :last].reshape(-1, links, 1, 10) @ units.transpose(0, 2, 1)
     matrix = np.hstack((bodies.reshape(-1, last), weighted[:, positive] * scales, weighted[:, free]))
-    found = descend(matrix, root @ estimate - weighted[:, free] @ prior[free], links, len(positive))
+    bounds = np.zeros((0 if boxes is None else 3 * links, len(prior)))
+    for link, box in enumerate([] if boxes is None else boxes):
+        rows = list_slacks(widen_box(box, plausible[link]))
+        rows /= (rows @ plausible[link])[:, None]
+        bounds[3 * link : 3 * link + 3, 10 * link : 10 * link + 10] = rows @ units[link].T
+    found = descend(matrix, root @ estimate - weighted[:, free] @ prior[free], links, len(positive), bounds)
     result = np.empty_like(prior)
     result[:last] = (found[:last].reshape(links, 1, 10) @ units).ravel()
     result[positive] = found[last : last + len(positive)] * scales
@@ -149,16 +165,16 @@ def _find_thickness(phi: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray
     return moments, axes, np.maximum(thick, level if np.prod(thick) < product else 0.0)
 
 
-def descend(matrix: FloatArray, wanted: FloatArray, bodies: int, positive: int) -> FloatArray:
-    """Return the best unknowns u (F,) for A (M, F) and z (M,). Every iterate is feasible: stopping early is safe.
+def descend(matrix: FloatArray, wanted: FloatArray, bodies: int, positive: int, bounds: FloatArray) -> FloatArray:
+    """Return the best unknowns u (F,) for A (M, F), z (M,) and B (K, F). Every iterate is feasible: stop at any time.
 
-    Positive numbers are the diagonals of more matrices S, padded with constants. With Z the multipliers of the
-    constraints the conditions are S Z = μ 1 and a gradient of zero. Newton's steps on both follow μ down to its final
-    value, each but the last ones corrected for the product of the changes that a first try neglects (Mehrotra). On the
-    way the pull to the prior is weaker than the barrier, so that nothing sticks to a prior that is wrong by orders of
-    magnitude.
+    Positive numbers and bounds are the diagonals of more matrices S, padded with constants. With Z the multipliers of
+    the constraints the conditions are S Z = μ 1 and a gradient of zero. Newton's steps on both follow μ down to its
+    final value, each but the last ones corrected for the product of the changes that a first try neglects (Mehrotra).
+    On the way the pull to the prior is weaker than the barrier, so that nothing sticks to a prior that is wrong by
+    orders of magnitude.
     """
-    system = _System.of(matrix, wanted, bodies, positive)
+    system = _System.of(matrix, wanted, bodies, np.vstack((np.eye(len(bounds.T))[10 * bodies :][:positive], bounds)))
     unknowns = np.zeros(matrix.shape[1])
     unknowns[: 10 * bodies] = np.tile(_FAR * _TRACES, bodies)
     unknowns[10 * bodies : 10 * bodies + positive] = _FAR
@@ -194,24 +210,28 @@ class _System:
     """What is minimised, in coordinates that make AᵀA diagonal, with axes (F, F) as columns.
 
     Roots (F,) are the singular values of A, zero in directions that it does not see, `wanted` (F,) is z in the same
-    coordinates, and `diagonal` (p,) tells where among the entries of all S the positive numbers are.
+    coordinates, `numbers` (p, F) gives what must stay positive, and `diagonal` (p,) tells where among the entries of
+    all S that is. The last `free` unknowns are not among it.
     """
 
     roots: FloatArray
     wanted: FloatArray
     axes: FloatArray
     bodies: int
+    numbers: FloatArray
     diagonal: IntArray
+    free: int
 
     @classmethod
-    def of(cls, matrix: FloatArray, wanted: FloatArray, bodies: int, positive: int) -> _System:
+    def of(cls, matrix: FloatArray, wanted: FloatArray, bodies: int, numbers: FloatArray) -> _System:
         """Turn the coordinates."""
         left, values, axes = np.linalg.svd(matrix)
         unseen = np.zeros(len(axes) - len(values))
         seen = left[:, : len(values)].T @ wanted
-        order = np.arange(positive)
+        order = np.arange(len(numbers))
         diagonal = (bodies + order // 4) * 16 + order % 4 * 5
-        return cls(np.append(values, unseen), np.append(seen, unseen), axes.T.copy(), bodies, diagonal)
+        free = int(np.count_nonzero(~numbers[:, 10 * bodies :].any(axis=0)))
+        return cls(np.append(values, unseen), np.append(seen, unseen), axes.T.copy(), bodies, numbers, diagonal, free)
 
     @property
     def count(self) -> int:
@@ -228,11 +248,11 @@ class _System:
         last = 10 * self.bodies
         result = np.zeros((self.count, 16))
         result[: self.bodies] = change[:last].reshape(self.bodies, 10) @ _FLAT_UNITS
-        result.ravel()[self.diagonal] = change[last : last + len(self.diagonal)]
+        result.ravel()[self.diagonal] = self.numbers @ change
         return result.reshape(-1, 4, 4)
 
     def project(self, matrices: FloatArray, free: FloatArray) -> FloatArray:
-        """The transpose of assemble: (F,) for (count, 4, 4) matrices and what belongs to the free unknowns."""
+        """Coordinates of (count, 4, 4) matrices: of the bodies in UNITS, the diagonals, then those of free unknowns."""
         bodies = matrices[: self.bodies].reshape(self.bodies, 16) @ _FLAT_UNITS.T
         return np.concatenate((bodies.ravel(), matrices.ravel()[self.diagonal], free))
 
@@ -266,11 +286,12 @@ class _Newton:
         inverse[n:] = (numbers[1] / numbers[0])[:, :, None] ** 0.25 * _ONE
         products = inverse[:n, :, None, :, None] * inverse[:n, None, :, None, :]
         blocks = _FLAT_UNITS @ products.reshape(n, 16, 16) @ _FLAT_UNITS.T
-        weights = np.full(len(axes) - 10 * n, np.sqrt(pull))
-        weights[: len(system.diagonal)] = (inverse**2).reshape(-1)[system.diagonal]
-        turned = np.empty_like(axes)
+        last = 10 * n + len(system.diagonal)
+        weights = (inverse**2).reshape(-1)[system.diagonal]
+        turned = np.empty((last + system.free, len(axes)))
         np.matmul(blocks, axes[: 10 * n].reshape(n, 10, -1), out=turned[: 10 * n].reshape(n, 10, -1))
-        np.multiply(weights[:, None], axes[10 * n :], out=turned[10 * n :])
+        np.multiply(weights[:, None], system.numbers @ axes, out=turned[10 * n : last])
+        np.multiply(np.sqrt(pull), axes[len(axes) - system.free :], out=turned[last:])
         block = min(16, len(axes))
         top = np.diag(system.roots).T  # in the order of LAPACK
         factor, reflectors, sizes, _ = dtpqrt(0, block, top, turned, overwrite_a=1)
@@ -280,7 +301,7 @@ class _Newton:
         """Changes (F,) of the unknowns and (2, count, 4, 4) of scaled S and Z, for S Z = μ 1 less what was missed."""
         system, d = self.system, self.diagonal
         goal = (centre / d)[:, :, None] * _ONE - _symmetrise(missed) * 2.0 / (d[:, :, None] + d[:, None, :])
-        free = np.sqrt(self.pull) * self.unknowns[10 * system.bodies + len(system.diagonal) :]
+        free = np.sqrt(self.pull) * self.unknowns[len(self.unknowns) - system.free :]
         residual = system.roots * (self.unknowns @ system.axes) - system.wanted
         slack = system.project(self.pull * self.back.transpose(0, 2, 1) @ self.back - goal, free)
         factor, reflectors, sizes = self.factors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from xml.etree import ElementTree
@@ -14,6 +14,7 @@ import pinocchio as pin
 from inertid_ros.core.errors import RobotDescriptionError, UnknownFrameError, UnsupportedJointError
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, from_pinocchio
+from inertid_ros.core.robot.extents import find_boxes, read_corners
 
 _XACRO = ("{http://www.ros.org/wiki/xacro}", "{http://ros.org/wiki/xacro}", "{http://wiki.ros.org/xacro}")
 LONGEST_TEXT = 16 << 20
@@ -74,10 +75,13 @@ class FramePath:
 class Robot:
     """A URDF, checked and turned into a pinocchio model with one coordinate for each joint."""
 
-    def __init__(self, model: pin.Model, mimics: tuple[str, ...] = ()) -> None:
-        """Keep a model and the names of the joints that follow others; use `from_urdf` to make one."""
+    def __init__(
+        self, model: pin.Model, mimics: tuple[str, ...] = (), corners: Mapping[str, FloatArray] | None = None
+    ) -> None:
+        """Keep a model, the joints that follow others and corners of links' shapes; use `from_urdf` to make one."""
         self.model = model
         self.mimics = mimics
+        self.corners = corners or {}
 
     @classmethod
     def from_urdf(cls, text: str) -> Robot:
@@ -102,7 +106,7 @@ class Robot:
         if model.njoints < 2:
             raise RobotDescriptionError("the robot description has no joint that moves")
         followers = (joint.get("name", "") for joint in root.iter("joint") if joint.find("mimic") is not None)
-        return cls(model, tuple(followers))
+        return cls(model, tuple(followers), read_corners(root))
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -218,6 +222,7 @@ class ArmModel:
         effort_limits: (n,) Nm or N, inf where the URDF gives none.
         model: pinocchio model with one coordinate a joint, in the gravity that was asked for.
         parameters: (10 n,) the URDF's own inertial parameters, ten for each link in its own frame.
+        boxes: (n, 2, 3) centre and half size [m] of a box that holds the link, in its frame, see `find_boxes`.
     """
 
     joint_names: tuple[str, ...]
@@ -226,6 +231,7 @@ class ArmModel:
     effort_limits: FloatArray
     model: pin.Model
     parameters: FloatArray
+    boxes: FloatArray
 
     @classmethod
     def of(cls, robot: Robot, gravity: FloatArray, joints: Sequence[str] = ()) -> ArmModel:
@@ -248,6 +254,7 @@ class ArmModel:
             effort_limits=np.where(limits > 0.0, limits, np.inf),
             model=model,
             parameters=np.concatenate([from_pinocchio(inertia) for inertia in list(model.inertias)[1:]]),
+            boxes=find_boxes(model, robot.corners),
         )
 
     @property

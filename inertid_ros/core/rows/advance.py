@@ -28,8 +28,9 @@ from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.equations import signals as equation
 from inertid_ros.core.equations.signals import compute_signals
 from inertid_ros.core.input.joint_stream import extrapolate
-from inertid_ros.core.input.segments import FIRST, GO_ON, LAST, RESUME, WIDTH, copy_readings, find_cuts, lay_down
-from inertid_ros.core.input.timeline import STOP, interpolate
+from inertid_ros.core.input.segments import FIRST, GO_ON, LAST, RESUME, STEP, WIDTH, copy_readings, find_cuts, lay_down
+from inertid_ros.core.input.smoothing import smooth
+from inertid_ros.core.input.timeline import START, STOP, find_after, interpolate
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, make_row, remember_integrals
 from inertid_ros.core.rows.memory import (
@@ -100,7 +101,7 @@ def carry(
         readings: its states.
         stamps: (N,) the result, as for the next two.
         samples: (N, 1 + 2 n + 3 K).
-        marks: (2, N or more) WIDTH and CUT of each.
+        marks: (3, N or more) WIDTH, CUT and STEP of each.
         steps: whether this is the FIRST publisher, the LAST, and whether to GO_ON after it; RESUME - row to pair
             nothing and carry samples on from a row, so that `advance` is compiled and loaded but once.
 
@@ -112,7 +113,9 @@ def carry(
     first = 1 + 2 * at[at[INTEGERS_END] + JOINTS]
     if steps & FIRST:
         lay_down(reading_line, readings, first, stamps, samples, marks)
+    start, after = line[START], find_after(line, samples[0, 0])
     interpolate(line, states, targets, samples, marks[WIDTH], len(targets) // 2)
+    smooth(line, states, targets, samples, marks[STEP], start, after)
     if not steps & LAST:
         return -1
     cuts = find_cuts(reading_line, first, stamps, samples, marks)

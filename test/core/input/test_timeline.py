@@ -115,7 +115,7 @@ def test_times_and_readings_are_laid_down() -> None:
     line = make_line(np.empty(5), 1)
     line[ORIGIN] = origin
     line[STAMPS:] = origin + np.array([1, 5, 10_000_000, 3_000_000_000, 4_000_000_000])
-    samples, marks, stamps = np.full((3, 8), np.nan), np.full((2, 9), np.nan), np.empty(3, dtype=np.int64)
+    samples, marks, stamps = np.full((3, 8), np.nan), np.full((3, 9), np.nan), np.empty(3, dtype=np.int64)
     readings = np.random.default_rng(0).normal(size=(5, 2))
     lay_down(line, readings, 4, stamps, samples, marks)
     np.testing.assert_array_equal(stamps, line[STAMPS + 1 : STAMPS + 4])

@@ -28,6 +28,7 @@ from inertid_ros.core.rigid_body.inertial import (
     is_feasible,
     pseudo_inertia,
 )
+from inertid_ros.core.rigid_body.link_box import is_at_side, widen_box
 from inertid_ros.core.robot.robot import ArmModel, Robot
 
 URDFS = Path(__file__).parents[3] / "urdf"
@@ -73,9 +74,11 @@ class Problem:
         """Viscous and Coulomb friction and rotor inertia, where there are any."""
         return np.arange(10 * self.links, 10 * self.links + 3 * (len(self.prior) - 10 * self.links) // 4)
 
-    def solve(self) -> FloatArray:
+    def solve(self, boxes: FloatArray | None = None) -> FloatArray:
         """Find the links."""
-        return nearest_feasible_links(self.prior, self.estimate, self.root, self.combination, self.links, self.positive)
+        return nearest_feasible_links(
+            self.prior, self.estimate, self.root, self.combination, self.links, self.positive, boxes
+        )
 
     def chi_square(self, full: FloatArray) -> float:
         """How far a full set is from the estimate."""
@@ -283,3 +286,60 @@ def test_a_link_of_no_size_becomes_a_ball_of_steel() -> None:
     mass, _, inertia = decompose(make_plausible(compose(3.0, np.zeros(3), 1e-6 * np.eye(3))))
     radius = np.cbrt(3.0 * mass / (4.0 * np.pi * 7850.0))
     np.testing.assert_allclose(inertia, 0.4 * mass * radius**2 * np.eye(3), rtol=1e-9, atol=1e-12)
+
+
+def measure_fill(phi: FloatArray, box: FloatArray) -> FloatArray:
+    """Second moments (3,) of a body about the centre of a box, along its axes, as parts of the largest in the box."""
+    mass, com, inertia = decompose(phi)
+    moments = np.diag(0.5 * np.trace(inertia) * np.eye(3) - inertia) + mass * (com - box[0]) ** 2
+    return np.asarray(moments / (mass * box[1] ** 2))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_links_stay_in_their_boxes_and_predict_the_same(seed: int) -> None:
+    """What the data leave open moves into the boxes; torques do not."""
+    problem = make_problem((URDFS / "puma560.urdf").read_text(), seed, noise=1e-3, friction=False)
+    truth = problem.truth.reshape(-1, 10)
+    boxes = np.array([(np.zeros(3), np.full(3, 0.1)) for _ in truth])
+    boxes[:, 1] = np.sqrt(
+        [1.5 * (measure_fill(phi, box) * box[1] ** 2).max() for phi, box in zip(truth, boxes, strict=True)]
+    )[:, None]
+    result = problem.solve(boxes)
+    problem.check(result)
+    for phi, box, prior in zip(result.reshape(-1, 10), boxes, problem.prior.reshape(-1, 10), strict=True):
+        assert np.all(measure_fill(phi, widen_box(box, make_plausible(prior))) < 1.0)
+    assert problem.chi_square(result) < 1e-2
+    np.testing.assert_allclose(problem.regressor @ result, problem.regressor @ problem.truth, atol=5e-3)
+
+
+def test_the_cost_of_a_box_is_that_of_constrained_least_squares() -> None:
+    """Scipy's SLSQP over Cholesky factors, with the box as inequalities, on data that ask for a link outside of it."""
+    box, lower = np.array([np.zeros(3), np.full(3, 0.1)]), np.tril_indices(4)
+    prior = compose(2.0, np.zeros(3), 1e-3 * np.eye(3))
+    wanted = compose(1.5, np.array([0.02, -0.15, 0.05]), np.diag([3e-3, 4e-3, 5e-3]))
+    root = np.diag(1.0 / np.array([0.1] + [0.02] * 3 + [5e-3] * 6))
+
+    def solve(boxes: FloatArray | None) -> FloatArray:
+        return nearest_feasible_links(prior, wanted, root, np.eye(10), 1, np.empty(0, dtype=np.int64), boxes)
+
+    def cost(phi: FloatArray) -> float:
+        return float(np.sum((root @ (phi - wanted)) ** 2))
+
+    def build(factors: FloatArray) -> FloatArray:
+        triangle = np.zeros((4, 4))
+        triangle[lower] = factors
+        return from_pseudo_inertia(triangle @ triangle.T)
+
+    found = minimize(
+        lambda factors: cost(build(factors)),
+        np.linalg.cholesky(pseudo_inertia(prior))[lower],
+        method="SLSQP",
+        constraints={"type": "ineq", "fun": lambda factors: 1.0 - measure_fill(build(factors), box)},
+        options={"maxiter": 2000, "ftol": 1e-10},
+    )
+    assert cost(solve(None)) < 2.0 * TOLERANCE
+    result = solve(box[None])
+    assert np.all(measure_fill(result, box) < 1.0)
+    assert is_at_side(box, result)
+    assert found.fun > 1.0
+    assert abs(cost(result) - found.fun) < 2.0 * TOLERANCE * found.fun

@@ -38,7 +38,7 @@ def make_arm(seed: int, joints: int) -> ArmModel:
     for index in range(1, arm.model.njoints):
         arm.model.inertias[index] = pin.Inertia(rng.uniform(1, 5), rng.normal(size=3), np.diag(rng.uniform(1, 1.5, 3)))
     parameters = ArmModel.of(Robot(arm.model), GRAVITY).parameters
-    return ArmModel(arm.joint_names, arm.link_names, arm.is_angle, arm.effort_limits, arm.model, parameters)
+    return ArmModel(arm.joint_names, arm.link_names, arm.is_angle, arm.effort_limits, arm.model, parameters, arm.boxes)
 
 
 def make_limits(joints: int) -> JointLimits:

@@ -1,0 +1,104 @@
+"""Velocities at readings that are slower than joint states: against numpy's polyfit, and against fewer joint states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from inertid_ros.core.input.smoothing import LONGEST_STEP, STEPS, count_settled, smooth
+from inertid_ros.core.input.timeline import LAID, NEWEST, STAMPS, STOP, find_after, interpolate
+from inertid_ros.core.records import FloatArray, IntArray
+
+TARGETS = np.array([1, 2])
+
+
+def make_line(times: FloatArray, last: float = 0.0) -> IntArray:
+    """Integers of a time line with samples at times [s], after a reading at the time `last`."""
+    stamps = np.rint(1e9 * times).astype(np.int64)
+    line = np.zeros(STAMPS + len(times), dtype=np.int64)
+    line[STAMPS:] = stamps
+    line[[STOP, NEWEST, LAID]] = len(times), stamps[-1], round(1e9 * last)
+    return line
+
+
+def read(times: FloatArray, states: FloatArray, at: FloatArray, step: float) -> FloatArray:
+    """Velocities (N,) at times, each a step after the reading before."""
+    line, samples = make_line(times), np.zeros((len(at), 3))
+    samples[:, 0] = at
+    after = find_after(line, at[0])
+    interpolate(line, states, TARGETS, samples, np.zeros(len(at)), 1)
+    smooth(line, states, TARGETS, samples, np.full(len(at), step), 0, after)
+    return samples[:, 2]
+
+
+def differentiate(positions: FloatArray, step: float) -> FloatArray:
+    """Positions and central differences (N - 2, 2)."""
+    return np.stack((positions[1:-1], (positions[2:] - positions[:-2]) / (2.0 * step)), axis=1)
+
+
+def test_it_is_the_weighted_parabola_of_polyfit() -> None:
+    rng = np.random.default_rng(1)
+    times = np.round(1.0 + np.cumsum(rng.uniform(0.5e-3, 1.5e-3, 300)), 9)
+    velocities, at, step = rng.normal(size=300), np.array([1.1, 1.1043, 1.1085]), 0.0042
+    found = read(times, np.stack((np.zeros(300), velocities), axis=1), at, step)
+    for time, value in zip(at, found, strict=True):
+        away = (times - time) / (STEPS * step)
+        near = np.abs(away) < 1.0
+        weights = np.sqrt(1.0 - away[near] ** 2)
+        assert value == pytest.approx(np.polyfit(away[near], velocities[near], 2, w=weights)[-1], rel=1e-9)
+
+
+@pytest.mark.parametrize("ratio", [1.5, 2.0, 25.0 / 6.0, 8.0, 10.0])
+def test_more_joint_states_are_never_noisier(ratio: float) -> None:
+    """Differences of white positions at the readings' rate against those of a faster stream, averaged."""
+    rng, step = np.random.default_rng(2), 1.0 / 240.0
+    count = 6000
+    fast = differentiate(rng.normal(size=count), step / ratio)
+    slow = differentiate(rng.normal(size=count), step)
+    times = 1.0 + step / ratio * np.arange(len(fast))
+    at = 1.0 + step * np.arange(10, int(len(fast) / ratio) - 10)
+    assert read(times, fast, at, step).std() < 1.08 * slow[:, 1].std()
+
+
+def test_a_motion_stays_as_it_is() -> None:
+    times, step = 1.0 + 1e-3 * np.arange(2000), 1.0 / 240.0
+    at = 1.0 + step * np.arange(10, 400)
+    pulse = 2.0 * np.pi * 5.0
+    found = read(times, np.stack((np.zeros(2000), np.sin(pulse * times)), axis=1), at, step)
+    np.testing.assert_allclose(found, np.sin(pulse * at), atol=3e-5)
+
+
+def test_at_one_rate_nothing_is_averaged() -> None:
+    rng = np.random.default_rng(3)
+    times = np.round(1.0 + (np.arange(500) + rng.uniform(-0.4, 0.4, 500)) / 500.0, 9)
+    states, at = rng.normal(size=(500, 2)), 1.1 + np.arange(200) / 500.0
+    np.testing.assert_allclose(read(times, states, at, 1.0 / 500.0), np.interp(at, times, states[:, 1]), rtol=1e-9)
+
+
+def test_a_pause_of_joint_states_is_not_averaged_over() -> None:
+    times = 1.0 + 1e-3 * np.arange(200)
+    kept = (times < 1.0995) | (times > 1.13)
+    states = np.random.default_rng(4).normal(size=(200, 2))[kept]
+    at = np.array([1.112])
+    expected = np.interp(at, times[kept], states[:, 1])
+    np.testing.assert_allclose(read(times[kept], states, at, 0.004), expected, rtol=1e-9)
+
+
+def test_a_reading_waits_for_what_it_is_averaged_over() -> None:
+    """Its value is then the same however many joint states have come since."""
+    readings = 1.0 + 0.004 * np.arange(1, 40)
+    line = make_line(readings, last=1.0)
+    for newest in (1.05, 1.0501, 1.09):
+        joints = make_line(1.0 + 1e-3 * np.arange(round(1e3 * (newest - 1.0)) + 1))
+        count = count_settled(joints, line, int(np.searchsorted(readings, newest)))
+        assert readings[count - 1] + STEPS * 0.004 <= newest + 1e-9 < readings[count] + STEPS * 0.004 + 1e-9
+    slow = make_line(1.0 + 0.004 * np.arange(30))
+    assert count_settled(slow, line, 29) == 29
+
+
+def test_after_a_pause_of_readings_the_average_is_short() -> None:
+    joints = make_line(1.0 + 1e-3 * np.arange(200))
+    line = make_line(np.array([1.15, 1.18]), last=1.0)
+    assert count_settled(joints, line, 1) == 1
+    line[LAID], line[STAMPS] = 0, round(1e9 * (1.199 - STEPS * LONGEST_STEP + 0.001))
+    assert count_settled(joints, line, 1) == 0
