@@ -41,7 +41,7 @@ def test_load_and_links_have_the_documented_arguments_and_declare_none_twice() -
     common = [name for name, _ in declared_arguments(COMMON)]
     assert common == [
         "robot", "sensor", "params_file", "urdf", "state_file", "namespace", "joint_states_topic", "wrench_topic",
-        "robot_description_topic", "autostart", "use_sim_time", "log_level",
+        "imu_topic", "robot_description_topic", "autostart", "use_sim_time", "log_level",
     ]  # fmt: skip
     own = {file.name: [name for name, _ in declared_arguments(file)] for file in FILES}
     assert own["load.launch.py"] == ["sensor_frame", "arm_file", "tool_file"]
