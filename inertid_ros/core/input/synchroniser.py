@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inertid_ros.core.compiled import specialise
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.input.joint_stream import JointStream
 from inertid_ros.core.input.reading_faults import ReadingFaults
@@ -121,6 +122,7 @@ class Synchroniser:
         self._last_names: tuple[str, ...] | None = None
         self._last: Publisher = _NOBODY
         self._marks: FloatArray = np.empty((len(MARKS), 1))
+        self._count_settled = specialise(count_settled, readings.integers, readings.integers, 0)
         self.restart()
 
     # Joint states
@@ -221,7 +223,7 @@ class Synchroniser:
             count, given_up = self._count_ready(horizon, streams)
         if not given_up:
             for stream in streams:
-                count = count_settled(stream.integers, line, count)
+                count = self._count_settled(stream.integers, line, count)
         segments = self._read(rows, streams, count, is_complete) if count else []
         if given_up:
             line[START] += given_up
