@@ -7,7 +7,7 @@ known of the estimate decides nothing: with a mass alone, the mass does; where t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,8 @@ _MASSES = 1000.0
 """Ratio of the largest to the smallest mass that something else may have: any in this range, on a logarithmic scale."""
 _SMALLEST, _LARGEST = 0.02, 0.3
 """Radii of gyration [m] of the smallest and of the largest things that grippers hold."""
+_SHAPE = 0.5
+"""Standard deviation of moments of inertia, as a part of their mean, over the shapes of things: that of a flat disc."""
 _HEAVY = 0.5
 """Part of the lightest object's mass below which nothing is held, if that is certain."""
 _UNDETERMINED = 0.5
@@ -135,15 +137,21 @@ def widen(com: FloatArray, deviations: FloatArray) -> FloatArray:
     return np.asarray(transfer * deviations**2 @ transfer.T)
 
 
+def find_size(estimate: LoadEstimate) -> float:
+    """Mean moment of inertia [kg m²] of what is held, about its centre of mass, within what grippers hold."""
+    mass, _, inertia = decompose(estimate.feasible)
+    return float(np.clip(np.trace(inertia) / 3.0, mass * _SMALLEST**2, mass * _LARGEST**2))
+
+
 def weigh_strangers(estimate: LoadEstimate) -> float:
     """Logarithm of the likelihood of an estimate if something is held that nothing is known of.
 
     It may have any mass, be held anywhere within reach, and be of any shape of the size that was identified.
     """
-    mass, com, inertia = decompose(estimate.feasible)
-    size = float(np.clip(np.trace(inertia) / 3.0, mass * _SMALLEST**2, mass * _LARGEST**2))
+    mass, com, _ = decompose(estimate.feasible)
+    size = find_size(estimate)
     spread = np.log(_MASSES) / np.sqrt(2.0 * np.pi)
-    total = estimate.covariance + widen(com, np.repeat([spread * mass, REACH * mass, 0.5 * size], [1, 3, 6]))
+    total = estimate.covariance + widen(com, np.repeat([spread * mass, REACH * mass, _SHAPE * size], [1, 3, 6]))
     units = estimate.deviations
     left, scaled = (estimate.values - compose(mass, com, size * np.eye(3))) / units, total / np.outer(units, units)
     squares = left @ np.linalg.solve(scaled, left) + com @ com / REACH**2
@@ -171,7 +179,25 @@ def find_grip(fit: Fit, known: KnownObject) -> Grip:
 
 def _fit(estimate: LoadEstimate, known: KnownObject, tolerance: tuple[float, float] | None) -> Fit:
     prior = None if tolerance is None else PosePrior(known.grip, *tolerance)
-    return fit_object(estimate.values, *remove_shared_gain(estimate, known), prior)
+    covariance, known = remove_shared_gain(estimate, known)
+    return fit_object(estimate.values, covariance, complete_inertia(known, find_size(estimate)), prior)
+
+
+def complete_inertia(known: KnownObject, size: float) -> KnownObject:
+    """An object of whose inertia less is known than of a stranger's: as much is believed of it.
+
+    Identified in static poses, it could have any inertia at all, and would explain an estimate with a size [kg m²] less
+    well than something that is taken to be of about that size: it would never be recognised.
+    """
+    about_com = np.linalg.inv(find_transfer(make_pose(np.eye(3), known.com)))[4:]
+    variance = about_com @ known.covariance @ about_com.T
+    if np.diag(variance).max() <= (_SHAPE * size) ** 2:
+        return known
+    believed = (_SHAPE * size) ** 2 * np.eye(6)
+    gain = np.linalg.solve(variance + believed, about_com @ known.covariance).T
+    phi = known.phi + gain @ (compose(1.0, np.zeros(3), size * np.eye(3))[4:] - about_com @ known.phi)
+    rest = np.eye(10) - gain @ about_com
+    return replace(known, phi=phi, covariance=rest @ known.covariance @ rest.T + gain @ believed @ gain.T)
 
 
 def _find_obstacle(estimate: LoadEstimate, library: Sequence[KnownObject]) -> tuple[Answer | None, str]:

@@ -64,6 +64,21 @@ def test_what_is_not_known_decides_nothing() -> None:
     assert "mug" not in book.message
 
 
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_objects_that_were_identified_in_static_poses_are_recognised(is_moved: bool) -> None:
+    """Nothing is known of their inertias, whether or not that of what is held is."""
+    static = np.concatenate((DEVIATIONS[:4], [10.0] * 6))
+    library = [KnownObject.from_estimate(name, hold(SHAPES[name], deviations=static), np.zeros(3)) for name in SHAPES]
+    deviations = DEVIATIONS if is_moved else static
+    for name in ("mug", "cube"):
+        found = recognise(hold(SHAPES[name], random_rotation(8), seed=8, deviations=deviations), library)
+        assert (found.answer, found.name) == (Answer.RECOGNISED, name), found.message
+    book = recognise(hold(BOOK, random_rotation(8), seed=8, deviations=deviations), library)
+    assert book.answer is Answer.CANNOT_TELL, "three of them weigh the same"
+    strange = recognise(hold(box(0.5, 0.1, 0.2, 0.05), random_rotation(8), seed=8, deviations=deviations), library)
+    assert strange.answer is Answer.NONE_OF_THESE
+
+
 def test_a_known_grip_tells_objects_apart_by_centre_of_mass_and_axes() -> None:
     """The same box held at its middle and at its end."""
     library = [make_known("middle", CARTON), make_known("end", box(0.62, 0.08, 0.08, 0.2, (0.0, 0.0, 0.05)))]
