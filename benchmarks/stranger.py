@@ -41,7 +41,8 @@ class Way(NamedTuple):
     def write(self) -> str:
         """As a row of the table."""
         typed = "<br>".join(f"`{command}`" for command in self.commands)
-        return f"| {self.start} | {self.end} | {typed} | {len(self.commands)} | {self.seconds / 60.0:.1f} |\n"
+        minutes = f"{self.seconds / 60.0:.1f}" if self.seconds >= 6.0 else "< 0.1"
+        return f"| {self.start} | {self.end} | {typed} | {len(self.commands)} | {minutes} |\n"
 
 
 def run(command: str, folder: Path) -> float:
