@@ -255,17 +255,18 @@ def learn_joint_state(data: bytes) -> Layout:
 
 def learn_imu(data: bytes) -> Layout:
     """Learn sensor_msgs/Imu: strings are frame_id alone, the field is `imu`, all 37 numbers in their order."""
-    reader = LayoutReader(data)
-    reader.read_stamp()
-    reader.read_string()
-    reader.read_numbers("imu", 37)
-    return reader.finish()
+    return _learn_stamped(data, "imu", 37)
 
 
 def learn_wrench_stamped(data: bytes) -> Layout:
     """Learn geometry_msgs/WrenchStamped: strings are frame_id alone, the field is `wrench`, force before torque."""
+    return _learn_stamped(data, "wrench", 6)
+
+
+def _learn_stamped(data: bytes, field: str, count: int) -> Layout:
+    """Learn a message that is a header and so many numbers."""
     reader = LayoutReader(data)
     reader.read_stamp()
     reader.read_string()
-    reader.read_numbers("wrench", 6)
+    reader.read_numbers(field, count)
     return reader.finish()
