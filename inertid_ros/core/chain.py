@@ -27,7 +27,8 @@ from inertid_ros.core.settings.choices import Source
 from inertid_ros.core.settings.rules import check_fixed_gravity, check_links_settings
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.core.static.rest_poses import StaticWrench
-from inertid_ros.core.tasks.arm import ArmTask, PayloadTask, make_links_task
+from inertid_ros.core.tasks.arm import ArmTask, make_links_task
+from inertid_ros.core.tasks.payload import PayloadTask
 from inertid_ros.core.tasks.task import Task
 from inertid_ros.core.tasks.wrist import WristLoadTask
 

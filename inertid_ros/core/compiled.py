@@ -13,12 +13,15 @@ import os
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from numba import config as numba_config
 from numba import njit
 from numba import typeof as numba_typeof
+
+from inertid_ros.core.records import FloatArray
 
 config: Any = numba_config
 typeof: Any = numba_typeof
@@ -30,9 +33,11 @@ _KERNELS = (
     "checks/sensor_faults.py",
     "checks/wrench_convention.py",
     "equations/signals.py",
+    "estimation/channels.py",
     "estimation/folding.py",
     "estimation/products.py",
     "estimation/systematic.py",
+    "estimation/tracking.py",
     "input/base_tilt.py",
     "input/joint_samples.py",
     "input/joint_stream.py",
@@ -114,23 +119,44 @@ def note_compiled() -> None:
             mark.touch()
 
 
-def compiled(function: Function) -> Function:
+def compiled(function: Function, *, allocates: bool = False) -> Function:
     """Compile a function at its first call, and keep the result where that is possible. It releases the GIL."""
-    return _compile(function, nogil=True)
+    return _compile(function, nogil=True, _nrt=allocates)
 
 
-def brief(function: Function) -> Function:
+def brief(function: Function, *, allocates: bool = False) -> Function:
     """Compile a function that takes microseconds, and holds the GIL.
 
     What is done for every message must not let go of it between two kernels: a worker thread that waits for it would
     take it, and hand it back only after the interpreter's switch interval.
     """
-    return _compile(function, nogil=False)
+    return _compile(function, nogil=False, _nrt=allocates)
 
 
-def _compile(function: Function, nogil: bool) -> Function:
+def inlined(function: Function) -> Function:
+    """Compile a small function into every kernel that calls it: to call it would cost more than what it does."""
+    return _compile(function, nogil=True, _nrt=False, forceinline=True)
+
+
+class Decorator(Protocol):
+    """Compiles a function."""
+
+    def __call__(self, function: Function, /) -> Function:
+        """The compiled one."""
+
+
+def allocating(kind: Callable[..., Any]) -> Decorator:
+    """Either of the first two kinds, of a kernel that makes arrays.
+
+    The others do without numba's runtime: it counts references, at every slice of an array, by atomic operations that
+    cost more than the work of small kernels does.
+    """
+    return cast(Decorator, partial(kind, allocates=True))
+
+
+def _compile(function: Function, **options: Any) -> Function:
     """Compile; a division by zero gives infinity, which needs no check before each one."""
-    options: dict[str, Any] = {"nogil": nogil, "error_model": "numpy"}
+    options["error_model"] = "numpy"
     try:
         kernel: Any = njit(cache=_CACHE is not None, **options)(function)
     except RuntimeError:  # numba finds no place for this file's code in the cache after all
@@ -147,3 +173,10 @@ def specialise(kernel: Function, *examples: object) -> Function:
         return kernel
     dispatcher: Any = kernel
     return cast(Function, dispatcher.compile(tuple(typeof(example) for example in examples)))
+
+
+@inlined
+def copy_numbers(source: FloatArray, target: FloatArray) -> None:
+    """Copy all of an array (N,) to the beginning of another; a slice assignment would allocate, lest they overlap."""
+    for index in range(len(source)):
+        target[index] = source[index]

@@ -28,7 +28,7 @@ def hash_file(path: Path) -> str:
 
 def list_versions() -> dict[str, str]:
     """Versions of what makes the numbers, by name."""
-    libraries = {name: _find_version(name) for name in ("numpy", "scipy", "pin", "rosbags")}
+    libraries = {name: _find_version(name) for name in ("numba", "numpy", "scipy", "pin", "rosbags")}
     return {"inertid_ros": __version__, "python": platform.python_version(), **libraries}
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from support.payload import LOAD, make_payload_chain, simulate
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.estimation.estimate import Estimate
-from inertid_ros.core.records import JointBlock, Output, WrenchBlock
+from inertid_ros.core.records import JointBlock, Output, WrenchBlock, join_outputs
 
 NAMES = ["load", "effort", "base_wrench", "both", "energy", "payload"]
 
@@ -190,3 +192,23 @@ def test_frozen_chain_predicts_and_learns_nothing(name: str) -> None:
     assert estimate is not None
     assert estimate.mode == "paused"
     assert estimate.rows == 0
+
+
+@pytest.mark.parametrize("name", ["load", "effort", "base_wrench"])
+def test_a_gap_within_a_block_is_one_between_blocks(name: str) -> None:
+    """Half a second is missing: filters begin anew with the first sample after it, whichever block that is in."""
+    make, joints, wrenches = make_case(name)
+    outputs, estimates = [], []
+    for edges in ([0, 800], [0, 500, 800]):
+        chain = make()
+        parts = []
+        for a, b in itertools.pairwise(edges):
+            rows: Any = np.setdiff1d(np.arange(a, b), np.arange(400, 500))
+            for block in (joints, wrenches):
+                chain.push(block.take(rows))
+            parts.append(chain.process())
+        outputs.append(join_outputs([part for part in parts if part is not None]))
+        estimates.append(chain.estimate())
+    assert_same(outputs[0].stamps, outputs[1].stamps)
+    np.testing.assert_allclose(outputs[0].predicted, outputs[1].predicted, atol=1e-9)
+    assert_same(estimates[0], estimates[1], 1e-9)

@@ -23,8 +23,10 @@ from inertid_ros.core.chain import Chain
 from inertid_ros.core.errors import NotIdentifiedError, UnknownFrameError
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import LOAD_EVENTS, Event, FloatArray
+from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.rows.rows import Rows
 from inertid_ros.motions.motion import Hold, Sequence
+from inertid_ros.sim.scenario import ScenarioSettings, build_simulator
 from inertid_ros.sim.sensors import SensorModel
 from inertid_ros.sim.simulator import Simulator
 
@@ -417,3 +419,24 @@ def test_block_in_permanent_contact_takes_memory_and_work_by_its_length(monkeypa
         assert carried == samples
         assert peak < 2000 * samples + KEPT
     assert long[2] < 4.5 * short[2]
+
+
+@pytest.mark.parametrize("pause", [0.05, 0.1])
+def test_robot_that_is_elsewhere_after_a_short_pause_with_another_load_spoils_nothing(pause: float) -> None:
+    """A driver that was restarted: accelerations across the pause are none, and must not hide the change."""
+    begin, end = 2.0, 16.0
+    first, second = (
+        build_simulator(ScenarioSettings(rest=1.0, pause=0.1, load=load, tool=tool))
+        for load, tool in (("gripper", "none"), ("bar", "gripper"))
+    )
+    chain = make_chain()
+    drive(chain, first, begin, end)
+    before, offset = load_of(chain), round((end + pause) * 1e9)
+    joints, wrenches = second.joints(0.0, 8.0), second.wrenches(0.0, 8.0)
+    chain.push(joints._replace(stamps=joints.stamps + offset))
+    chain.push(wrenches._replace(stamps=wrenches.stamps + offset))
+    (event,) = process(chain).events
+    assert event.mass_before == pytest.approx(before.values[0], abs=before.repeatable_deviations[0])
+    chain.tool = Tool(before.values, before.covariance, before.frame)
+    after = load_of(chain)
+    assert after.values[0] == pytest.approx(BAR[0], abs=after.repeatable_deviations[0])

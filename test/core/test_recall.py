@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +13,7 @@ from support.link_chain import drive_links, estimate_of, make_link_chain, make_m
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.equations.load import LOAD, UNKNOWNS
 from inertid_ros.core.errors import FileFormatError
+from inertid_ros.core.estimation.change import CHANGE
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.records import FloatArray
@@ -118,6 +120,43 @@ def test_the_older_it_is_the_less_it_counts(memory: RememberedLoad) -> None:
     np.testing.assert_array_equal(old[0], np.diag(memory.covariance))
     np.testing.assert_allclose((old[3] - old[0])[LOAD:UNKNOWNS], 1e6 * drift, rtol=1e-6)
     assert np.sqrt(old[3][0]) == pytest.approx(0.3, rel=0.01), "whatever a gripper may hold"
+
+
+def test_a_load_is_another_one_the_likelier_the_longer_ago(memory: RememberedLoad) -> None:
+    """The part that has changed grows as 1 - exp(-t / h): two thirds after an hour."""
+    prior, drift = np.eye(len(memory.values)), np.zeros(6)
+    grown = np.diag(memory.widen(3600.0, drift, prior)) - np.diag(memory.covariance)
+    np.testing.assert_allclose(grown[:LOAD], CHANGE[:LOAD] ** 2 * (1.0 - np.exp(-1.0)), rtol=1e-9)
+    np.testing.assert_allclose(grown[LOAD:UNKNOWNS], 0.0, atol=1e-15)
+
+
+def test_what_was_fixed_and_is_free_now_is_as_uncertain_as_the_settings_say(memory: RememberedLoad) -> None:
+    kept = memory.covariance.copy()
+    kept[[20, 30]], kept[:, [20, 30]] = 0.0, 0.0
+    fixed = replace(memory, covariance=kept)
+    prior = np.diag(np.full(len(memory.values), 4.0))
+    prior[30, 30] = np.inf
+    widened = fixed.widen(0.0, np.zeros(6), prior)
+    assert widened[20, 20] == 0.25
+    assert widened[30, 30] == 0.0
+    np.testing.assert_array_equal(np.delete(widened, 20, 0), np.delete(kept, 20, 0))
+    precision = fixed.find_precision(widened, prior)
+    free = np.delete(np.arange(len(prior)), 30)
+    part = np.ix_(free, free)
+    scale = np.sqrt(np.diag(widened)[free])
+    product = precision[part] @ widened[part] * scale / scale[:, None]
+    np.testing.assert_allclose(product, np.eye(len(free)), atol=1e-3)
+    assert precision[30, 30] == np.inf
+    assert not precision[30, free].any()
+
+
+def test_links_are_half_as_certain_after_an_hour() -> None:
+    covariance = np.array([[4.0, 1.0], [1.0, 9.0]])
+    links = RememberedLinks(("a",), ("m", "f"), np.array([1.0, -2.0]), covariance, np.ones(1))
+    for age, factor in ((0.0, 1.0), (3600.0, 2.0)):
+        known = links.make_prior(age)
+        np.testing.assert_allclose(known.solve(), links.values)
+        np.testing.assert_allclose(known.covariance(), factor * covariance)
 
 
 def test_that_of_another_frame_is_refused(memory: RememberedLoad) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
+from importlib.metadata import version
 from pathlib import Path
 
 from support.bags import puma_messages, write_bag
@@ -12,8 +13,10 @@ from support.bags import puma_messages, write_bag
 import inertid_ros
 from inertid_ros.cli.main import main
 from inertid_ros.files.document import read_mapping
-from inertid_ros.files.provenance import Provenance, hash_urdf
+from inertid_ros.files.provenance import Provenance, hash_urdf, list_versions
 from inertid_ros.files.share import share_path
+
+LIBRARIES = ("numba", "numpy", "scipy", "pin", "rosbags")
 
 
 def test_there_is_one_record() -> None:
@@ -31,6 +34,12 @@ def test_stamps_and_counts_are_written_together() -> None:
     live = Provenance(urdf_sha256="ab" * 32, first_stamp=5, last_stamp=7, samples={"wrench_received": 3})
     assert live.list_samples() == {"first_stamp": 5, "last_stamp": 7, "wrench_received": 3}
     assert live.versions["inertid_ros"] == inertid_ros.__version__
+
+
+def test_versions_are_those_of_all_that_makes_the_numbers() -> None:
+    """The libraries of the core, and rosbags, which reads what they are made of."""
+    versions = list_versions()
+    assert {name: versions[name] for name in LIBRARIES} == {name: version(name) for name in LIBRARIES}
 
 
 def test_a_recorded_description_and_its_file_are_the_same_robot(tmp_path: Path) -> None:

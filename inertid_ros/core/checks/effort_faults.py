@@ -53,14 +53,13 @@ def watch_efforts(
         bad: (n,) 1 where there is no effort to be believed.
         found: (n,) result, see POSSIBLE.
     """
-    cause, worst = np.zeros(3), POSSIBLE
+    worst = POSSIBLE
     for c in range(len(efforts)):
         found[c] = POSSIBLE
         if bad[c] != 0.0:
             w[LAST, c] = np.nan
             continue
-        cause[0] = gravity[c]
-        note_channel(w, c, efforts[c], cause)
+        note_channel(w, c, efforts[c], (gravity[c], 0.0, 0.0))
         if w[ROWS, c] > 0.0 and abs(velocities[c]) > MOVES:
             w[_MOVED, c] += 1.0
         must_show = abs(gravity[c] - w[_BEFORE, c]) > MUST_SHOW_EFFORT

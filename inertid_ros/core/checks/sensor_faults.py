@@ -17,6 +17,7 @@ from inertid_ros.core.diagnosis import Finding, Health, find_issue
 from inertid_ros.core.equations.equation import WRENCH_NAMES
 from inertid_ros.core.input.reading_faults import ReadingFaults
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.robot.tree import Vector
 from inertid_ros.core.rows.advance import INTERVAL
 from inertid_ros.core.settings.settings import LoadSettings
 
@@ -60,27 +61,29 @@ def watch_reading(w: FloatArray, reading: FloatArray, gravity: FloatArray, load:
     Returns:
         See GOOD.
     """
-    least_rows, is_zero, is_held, result = 1e9, True, False, GOOD
+    least_rows, is_zero, is_held, result, newest = 1e9, True, False, GOOD, 0
+    cause = gravity[0], gravity[1], gravity[2]
     for c in range(6):
-        note_channel(w, c, reading[c], gravity)
+        note_channel(w, c, reading[c], cause)
         w[LOW, c], w[HIGH, c] = min(w[LOW, c], reading[c]), max(w[HIGH, c], reading[c])
-        least_rows = min(least_rows, w[ROWS, c])
+        if w[ROWS, c] < least_rows:
+            least_rows, newest = w[ROWS, c], c
         is_zero &= reading[c] == 0.0
         is_held |= w[ROWS, c] >= HELD and is_noisy(w, c)
         found[c] = 0.0
     for c in range(6):
-        shown = judge_channel(w, reading[c], gravity, load, c)
+        shown = judge_channel(w, reading[c], cause, load, c)
         found[c] = 0.0 if shown == GOOD else 1.0
         result = max(result, shown)
-    newest = int(np.argmin(w[ROWS]))
-    turned = np.sqrt(((gravity - w[GRAVITY : GRAVITY + 3, newest]) ** 2).sum())
-    if least_rows >= REPEATED and (found.sum() > 0.0 or turned > TURNED or (is_zero and is_held)):
+    x, y, z = find_change(w, cause, newest)
+    has_turned = x * x + y * y + z * z > TURNED**2
+    if least_rows >= REPEATED and (result != GOOD or has_turned or (is_zero and is_held)):
         return DEAD if is_zero else FROZEN
     return result if result != GOOD or not is_held else HOLD
 
 
 @compiled
-def note_channel(w: FloatArray, c: int, reading: float, cause: FloatArray) -> None:
+def note_channel(w: FloatArray, c: int, reading: float, cause: Vector) -> None:
     """Note a reading of a channel, and what acts on it (3,) where it has changed."""
     if reading == w[LAST, c]:
         w[ROWS, c] += 1.0
@@ -88,7 +91,7 @@ def note_channel(w: FloatArray, c: int, reading: float, cause: FloatArray) -> No
     w[CHANGES, c] += 1.0
     w[REPEATS, c] += w[ROWS, c] if w[ROWS, c] < HELD or not is_noisy(w, c) else 0.0
     w[LAST, c], w[ROWS, c] = reading, 0.0
-    w[GRAVITY : GRAVITY + 3, c] = cause
+    w[GRAVITY, c], w[GRAVITY + 1, c], w[GRAVITY + 2, c] = cause
 
 
 @compiled
@@ -98,7 +101,14 @@ def is_noisy(w: FloatArray, c: int) -> bool:
 
 
 @compiled
-def judge_channel(w: FloatArray, reading: float, gravity: FloatArray, load: FloatArray, c: int) -> int:
+def find_change(w: FloatArray, cause: Vector, c: int) -> Vector:
+    """How far what acts on a channel is from what it was when its reading changed last."""
+    x, y, z = cause
+    return x - w[GRAVITY, c], y - w[GRAVITY + 1, c], z - w[GRAVITY + 2, c]
+
+
+@compiled
+def judge_channel(w: FloatArray, reading: float, gravity: Vector, load: FloatArray, c: int) -> int:
     """Whether a channel is at the end of its range, or stuck, see `watch_reading`."""
     room = AT_LIMIT * abs(reading)
     if reading > w[MOST, c] + room:
@@ -108,7 +118,7 @@ def judge_channel(w: FloatArray, reading: float, gravity: FloatArray, load: Floa
     if reading >= w[MOST, c] - room or reading <= w[LEAST, c] + room:
         return SATURATED
     x, y = (c + 1) % 3, (c + 2) % 3
-    change = gravity - w[GRAVITY : GRAVITY + 3, c]
+    change = find_change(w, gravity, c)
     expected = load[0] * change[c] if c < 3 else load[1 + x] * change[y] - load[1 + y] * change[x]
     if w[ROWS, c] < REPEATED or abs(expected) <= (MUST_SHOW_FORCE if c < 3 else MUST_SHOW_MOMENT):
         return GOOD

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from inertid_ros.core.checks.gravity_hypotheses import NO_FRAME, Poses, Runs, find_turn, judge_forces
-from inertid_ros.core.compiled import brief, compiled, specialise
+from inertid_ros.core.compiled import brief, compiled, copy_numbers, specialise
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.estimation.estimate import Sign
 from inertid_ros.core.records import FloatArray, IntArray
@@ -169,9 +169,9 @@ def leave_out(rows: FloatArray) -> int:
     """Leave out every other row of the older half; returns how many."""
     quarter = len(rows) // 4
     for k in range(quarter):
-        rows[k] = rows[2 * k]
+        copy_numbers(rows[2 * k], rows[k])
     for k in range(2 * quarter, len(rows)):
-        rows[k - quarter] = rows[k]
+        copy_numbers(rows[k], rows[k - quarter])
     return quarter
 
 

@@ -26,22 +26,32 @@ begin with sizes and with the places where everything begins (see `tree.py`).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import compiled, inlined
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.robot.tree import (
     BODY,
     FIXED,
+    KIND,
     MOTION,
-    POSE,
-    REVOLUTE,
+    PARENT,
+    SCREW,
+    Pose,
+    Twist,
+    Vector,
+    add_scaled,
     carry_twist,
     cross_twists,
     move_body,
     place_body,
+    read_twist,
+    read_vector,
+    turn_vector,
+    write_twist,
+    write_vector,
 )
 
 LOAD_MOMENTA, LOAD_SIGNALS = 6, 22
@@ -60,19 +70,22 @@ JOINTS, BODIES, BASE, SCREWED, PAIRS, INERTIAL, DRIVES, MOMENTA, SIGNALS = range
 """Sizes, at the beginning of the integers: joints, bodies, screws of the base sensor (6 or 0), screws (0 for a load),
 pairs of a screw and a body, entries of inertial parameters, signals of drives, signals with a momentum, all signals."""
 
-TREE, GRAVITY, COULOMB_VELOCITY, BASE_SCREWS, MOTIONS, PLACED, SCREWS, RATES, TEN, MORE, RATE = range(9, 20)
-HORIZONTAL, MOMENTUM, REST, FLOATS_END = range(20, 24)
+TREE, GRAVITY, COULOMB_VELOCITY, BASE_SCREWS, MOTIONS, SCREWS, RATES, TEN, MORE = range(9, 18)
+HORIZONTAL, MOMENTUM, REST, FLOATS_END = range(18, 22)
 """Where in the floats these begin: bodies, gravity in the root frame, the velocity below which Coulomb friction is
-proportional to it, screws of the base sensor in the root frame, motions of the root and of all bodies, a pose, screws
-and their rates of change in the axes of each body, twice ten numbers, a rate, a horizontal vector as long as gravity in
-the axes of the root and of each body (for a load); and the signals of the newest sample."""
+proportional to it, screws of the base sensor in the root frame, motions of the root and of all bodies, screws and their
+rates of change in the axes of each body, twice ten numbers, a horizontal vector as long as gravity in the axes of the
+root and of each body (for a load); and the signals of the newest sample."""
 
-CARRIED, PAIR, PARAMETER, DRIVE, INTEGERS_END = range(24, 29)
+CARRIED, PAIR, PARAMETER, DRIVE, INTEGERS_END = range(22, 27)
 """Where in the integers these begin: whether a screw acts on a body; body, screw, first entry and the one after the
 last of each pair; which of the ten parameters each entry belongs to; kind and joint of each signal of a drive."""
 
-_HEADER = 29
+_HEADER = 27
 """Integers before the lists: sizes and places."""
+
+
+Ten: TypeAlias = tuple[float, float, float, float, float, float, float, float, float, float]
 
 
 class SignalMemory(NamedTuple):
@@ -96,7 +109,7 @@ def make_signal_memory(
     """Lay an equation down; by default that of a load in the frame that is the last body.
 
     Args:
-        tree: (B, 17) the bodies.
+        tree: (B, 41) the bodies.
         joints: how many of them are moved by joints.
         gravity: (3,) in the root frame.
         base_screws: (6, 6) the base sensor's unit screws in the root frame, if it is used.
@@ -114,34 +127,10 @@ def make_signal_memory(
     momenta = entries + int((kinds[:, 0] == ROTOR).sum()) if carried.size else LOAD_MOMENTA
     signals = entries + len(kinds) if carried.size else LOAD_SIGNALS
     bodies, screws = len(tree), carried.shape[1]
-    sizes = (
-        joints,
-        bodies,
-        len(base_screws),
-        screws,
-        len(lists[1].reshape(-1, 4)),
-        entries,
-        len(kinds),
-        momenta,
-        signals,
-    )
-    room = len(tree) * screws * 6
-    lengths = (
-        tree.size,
-        3,
-        1,
-        base_screws.size,
-        (bodies + 1) * MOTION,
-        POSE,
-        room,
-        room,
-        10,
-        10,
-        6,
-        3 * (bodies + 1),
-        momenta,
-        signals,
-    )
+    pairs_count, room = len(lists[1].reshape(-1, 4)), bodies * screws * 6
+    sizes = joints, bodies, len(base_screws), screws, pairs_count, entries, len(kinds), momenta, signals
+    motions, horizontals = MOTION * (bodies + 1), 3 * (bodies + 1)
+    lengths = tree.size, 3, 1, base_screws.size, motions, room, room, 10, 10, horizontals, momenta, signals
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     starts = _HEADER + np.concatenate(([0], np.cumsum([one.size for one in lists])))
     integers = np.concatenate((sizes, offsets, starts, *(one.ravel() for one in lists))).astype(np.int64)
@@ -178,146 +167,139 @@ def compute_signals(x: FloatArray, at: IntArray, q: FloatArray, v: FloatArray, a
         compute_drive_signals(x, at, v, a, is_whole)
 
 
-@compiled
+@inlined
 def move_bodies(x: FloatArray, at: IntArray, q: FloatArray, v: FloatArray, a: FloatArray, is_whole: bool) -> None:
     """Motions of all bodies, and for an arm the screws in their axes."""
-    root, pose, gravity = at[MOTIONS], at[PLACED], at[GRAVITY]
-    for i in range(3):
-        x[root + 6 + i] = x[gravity + i]
+    tree, root, joints, is_load = at[TREE], at[MOTIONS], at[JOINTS], at[SCREWED] == 0
+    write_vector(x[root : root + MOTION], 6, read_vector(x[at[GRAVITY] :], 0))
     for index in range(at[BODIES]):
-        body, motion = at[TREE] + BODY * index, root + MOTION * (index + 1)
-        parent = root + MOTION * (int(x[body]) + 1)
-        if index < at[JOINTS]:
-            place_body(x, body, q[index], pose)
-            move_body(x, body, pose, parent, v[index], a[index], is_whole, motion)
+        body = x[tree + BODY * index :][:BODY]
+        above = int(body[PARENT]) + 1
+        parent, motion = x[root + MOTION * above :][:MOTION], x[root + MOTION * (index + 1) :][:MOTION]
+        position = rate = acceleration = 0.0
+        if index < joints:
+            position, rate, acceleration = q[index], v[index], a[index]
+        pose = place_body(body, position)
+        move_body(body, pose, parent, rate, acceleration, is_whole, motion)
+        if is_load:
+            there, here = x[at[HORIZONTAL] + 3 * above :][:3], x[at[HORIZONTAL] + 3 * (index + 1) :][:3]
+            write_vector(here, 0, turn_vector(pose, read_vector(there, 0)))
         else:
-            place_body(x, body, 0.0, pose)
-            move_body(x, body, pose, parent, 0.0, 0.0, is_whole, motion)
-        if at[SCREWED] > 0:
-            carry_screws(x, at, index)
-        else:
-            there, here = at[HORIZONTAL] + 3 * (int(x[body]) + 1), at[HORIZONTAL] + 3 * (index + 1)
-            hx, hy, hz = x[there], x[there + 1], x[there + 2]
-            for i in range(3):
-                x[here + i] = x[pose + i] * hx + x[pose + 3 + i] * hy + x[pose + 6 + i] * hz
+            carry_screws(x, at, body, motion, index, pose)
 
 
-@compiled
-def carry_screws(x: FloatArray, at: IntArray, index: int) -> None:
-    """Screws and their rates in the axes of a body, whose pose is laid down, from those of its parent."""
-    body, pose, count, base = at[TREE] + BODY * index, at[PLACED], at[SCREWED], at[BASE]
-    parent, kind = int(x[body]), x[body + 1]
+@inlined
+def carry_screws(x: FloatArray, at: IntArray, body: FloatArray, motion: FloatArray, index: int, pose: Pose) -> None:
+    """Screws and their rates in the axes of a body from those of its parent."""
+    count, base, parent = at[SCREWED], at[BASE], int(body[PARENT])
+    carried = at[at[CARRIED] + count * index :][:count]
+    room = 6 * count
+    screws, rates = x[at[SCREWS] + room * index :][:room], x[at[RATES] + room * index :][:room]
+    above = max(parent, 0)
+    upper_screws, upper_rates = x[at[SCREWS] + room * above :][:room], x[at[RATES] + room * above :][:room]
+    if parent < 0:
+        upper_screws = x[at[BASE_SCREWS] :][: 6 * base]
+    own = base + index if body[KIND] != FIXED else -1
     for number in range(count):
-        if at[at[CARRIED] + count * index + number] == 0:
+        if carried[number] == 0:
             continue
-        here = 6 * (count * index + number)
-        there = 6 * (count * parent + number)
-        screw, rate = at[SCREWS] + here, at[RATES] + here
-        if number == base + index and kind != FIXED:
-            first = screw + 3 if kind == REVOLUTE else screw
-            for i in range(6):
-                x[screw + i] = 0.0
-            for i in range(3):
-                x[first + i] = x[body + 14 + i]
-            cross_twists(x, at[MOTIONS] + MOTION * (index + 1), screw, rate)
-        elif parent < 0:
-            carry_twist(x, pose, at[BASE_SCREWS] + 6 * number, screw)
+        if number == own:
+            screw = read_twist(body, SCREW)
+            write_twist(screws, 6 * number, screw)
+            write_twist(rates, 6 * number, cross_twists(read_twist(motion, 0), screw))
         else:
-            carry_twist(x, pose, at[SCREWS] + there, screw)
+            write_twist(screws, 6 * number, carry_twist(pose, read_twist(upper_screws, 6 * number)))
             if number >= base:
-                carry_twist(x, pose, at[RATES] + there, rate)
+                write_twist(rates, 6 * number, carry_twist(pose, read_twist(upper_rates, 6 * number)))
 
 
-@compiled
+@inlined
 def compute_load_signals(x: FloatArray, at: IntArray, is_whole: bool) -> None:
     """The signals of a load in the frame that is the last body."""
-    motion, momentum, rest = at[MOTIONS] + MOTION * at[BODIES], at[MOMENTUM], at[REST]
-    vx, vy, vz = x[motion], x[motion + 1], x[motion + 2]
-    wx, wy, wz = x[motion + 3], x[motion + 4], x[motion + 5]
-    for i in range(6):
-        x[momentum + i] = x[motion + i]
-    x[rest], x[rest + 1], x[rest + 2] = wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx
-    x[rest + 3] = x[rest + 4] = x[rest + 5] = 0.0
-    if is_whole:
-        for i in range(6):
-            x[rest + i] += x[motion + 9 + i]
-    x[rest + 6], x[rest + 7], x[rest + 8] = wx * wx, wx * wy, wx * wz
-    x[rest + 9], x[rest + 10], x[rest + 11] = wy * wy, wy * wz, wz * wz
-    x[rest + 12] = 1.0
-    for i in range(3):
-        x[rest + 13 + i] = x[motion + 6 + i]
-    gx, gy, gz = x[motion + 6], x[motion + 7], x[motion + 8]
-    first = at[HORIZONTAL] + 3 * at[BODIES]
-    hx, hy, hz = x[first], x[first + 1], x[first + 2]
+    motion, rest = x[at[MOTIONS] + MOTION * at[BODIES] :][:MOTION], x[at[REST] :][:LOAD_SIGNALS]
+    twist, gravity = read_twist(motion, 0), read_vector(motion, 6)
+    horizontal = read_vector(x[at[HORIZONTAL] + 3 * at[BODIES] :], 0)
+    vx, vy, vz, wx, wy, wz = twist
+    gx, gy, gz = gravity
+    hx, hy, hz = horizontal
     size = max(np.sqrt(gx * gx + gy * gy + gz * gz), 1e-300)
-    x[rest + 16], x[rest + 17], x[rest + 18] = hx, hy, hz
-    x[rest + 19], x[rest + 20], x[rest + 21] = (
-        (gy * hz - gz * hy) / size,
-        (gz * hx - gx * hz) / size,
-        (gx * hy - gy * hx) / size,
+    write_twist(x[at[MOMENTUM] :], 0, twist)
+    write_twist(rest, 0, (wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx, 0.0, 0.0, 0.0))
+    if is_whole:
+        write_twist(rest, 0, add_scaled(read_twist(rest, 0), 1.0, read_twist(motion, 9)))
+    write_twist(rest, 6, (wx * wx, wx * wy, wx * wz, wy * wy, wy * wz, wz * wz))
+    rest[12] = 1.0
+    write_vector(rest, 13, gravity)
+    write_vector(rest, 16, horizontal)
+    across = (gy * hz - gz * hy) / size, (gz * hx - gx * hz) / size, (gx * hy - gy * hx) / size
+    write_vector(rest, 19, across)
+
+
+@inlined
+def project_momentum(screw: Twist, twist: Twist) -> Ten:
+    """The ten numbers S . h([v, w])."""
+    sx, sy, sz, tx, ty, tz = screw
+    vx, vy, vz, wx, wy, wz = twist
+    return (
+        sx * vx + sy * vy + sz * vz,
+        sy * wz - sz * wy + vy * tz - vz * ty,
+        sz * wx - sx * wz + vz * tx - vx * tz,
+        sx * wy - sy * wx + vx * ty - vy * tx,
+        tx * wx,
+        tx * wy + ty * wx,
+        tx * wz + tz * wx,
+        ty * wy,
+        ty * wz + tz * wy,
+        tz * wz,
     )
 
 
-@compiled
-def project_momentum(x: FloatArray, screw: int, linear: int, angular: int, ten: int) -> None:
-    """The ten numbers S . h([v, w])."""
-    sx, sy, sz, tx, ty, tz = x[screw], x[screw + 1], x[screw + 2], x[screw + 3], x[screw + 4], x[screw + 5]
-    vx, vy, vz = x[linear], x[linear + 1], x[linear + 2]
-    wx, wy, wz = x[angular], x[angular + 1], x[angular + 2]
-    x[ten] = sx * vx + sy * vy + sz * vz
-    x[ten + 1] = sy * wz - sz * wy + vy * tz - vz * ty
-    x[ten + 2] = sz * wx - sx * wz + vz * tx - vx * tz
-    x[ten + 3] = sx * wy - sy * wx + vx * ty - vy * tx
-    x[ten + 4] = tx * wx
-    x[ten + 5] = tx * wy + ty * wx
-    x[ten + 6] = tx * wz + tz * wx
-    x[ten + 7] = ty * wy
-    x[ten + 8] = ty * wz + tz * wy
-    x[ten + 9] = tz * wz
+@inlined
+def write_ten(x: FloatArray, ten: Ten) -> None:
+    """Write ten numbers."""
+    x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9] = ten
 
 
-@compiled
-def add_gravity(x: FloatArray, screw: int, gravity: int, ten: int) -> None:
+@inlined
+def add_gravity(ten: FloatArray, screw: Twist, gravity: Vector) -> None:
     """Add S . h([g, 0]) to ten numbers."""
-    tx, ty, tz = x[screw + 3], x[screw + 4], x[screw + 5]
-    gx, gy, gz = x[gravity], x[gravity + 1], x[gravity + 2]
-    x[ten] += x[screw] * gx + x[screw + 1] * gy + x[screw + 2] * gz
-    x[ten + 1] += gy * tz - gz * ty
-    x[ten + 2] += gz * tx - gx * tz
-    x[ten + 3] += gx * ty - gy * tx
+    sx, sy, sz, tx, ty, tz = screw
+    gx, gy, gz = gravity
+    ten[0] += sx * gx + sy * gy + sz * gz
+    ten[1] += gy * tz - gz * ty
+    ten[2] += gz * tx - gx * tz
+    ten[3] += gx * ty - gy * tx
 
 
-@compiled
+@inlined
 def compute_arm_signals(x: FloatArray, at: IntArray, is_whole: bool) -> None:
     """Entries of the arm's inertial parameters, pair by pair of a screw and a body."""
-    ten, more, momentum, rest = at[TEN], at[MORE], at[MOMENTUM], at[REST]
+    ten, more, count, base = x[at[TEN] :][:10], x[at[MORE] :][:10], at[SCREWED], at[BASE]
+    momenta, rests, parameters = x[at[MOMENTUM] :], x[at[REST] :], at[at[PARAMETER] :]
     for index in range(at[PAIRS]):
-        pair = at[PAIR] + 4 * index
-        body, number, start, stop = at[pair], at[pair + 1], at[pair + 2], at[pair + 3]
-        motion = at[MOTIONS] + MOTION * (body + 1)
-        here = 6 * (at[SCREWED] * body + number)
-        screw = at[SCREWS] + here
-        project_momentum(x, screw, motion, motion + 3, ten)
+        pair = at[at[PAIR] + 4 * index :][:4]
+        body, number, start, stop = pair[0], pair[1], pair[2], pair[3]
+        motion, here = x[at[MOTIONS] + MOTION * (body + 1) :][:MOTION], 6 * (count * body + number)
+        screw, twist = read_twist(x[at[SCREWS] + here :], 0), read_twist(motion, 0)
+        write_ten(ten, project_momentum(screw, twist))
         if is_whole:
-            cross_twists(x, motion, screw, at[RATE])
-            project_momentum(x, at[RATE], motion, motion + 3, more)
-        elif number >= at[BASE]:
-            project_momentum(x, at[RATES] + here, motion, motion + 3, more)
+            write_ten(more, project_momentum(cross_twists(twist, screw), twist))
+        elif number >= base:
+            write_ten(more, project_momentum(read_twist(x[at[RATES] + here :], 0), twist))
         else:
-            for i in range(10):
-                x[more + i] = 0.0
-        add_gravity(x, screw, motion + 6, more)
+            more[:] = 0.0
+        add_gravity(more, screw, read_vector(motion, 6))
         for entry in range(start, stop):
-            parameter = at[at[PARAMETER] + entry]
-            x[momentum + entry] = x[ten + parameter]
-            x[rest + entry] = -x[more + parameter]
+            parameter = parameters[entry]
+            momenta[entry] = ten[parameter]
+            rests[entry] = -more[parameter]
         if is_whole:
-            project_momentum(x, screw, motion + 9, motion + 12, ten)
+            write_ten(ten, project_momentum(screw, read_twist(motion, 9)))
             for entry in range(start, stop):
-                x[rest + entry] += x[ten + at[at[PARAMETER] + entry]]
+                rests[entry] += ten[parameters[entry]]
 
 
-@compiled
+@inlined
 def compute_drive_signals(x: FloatArray, at: IntArray, v: FloatArray, a: FloatArray, is_whole: bool) -> None:
     """Signals of rotors, friction and offsets, after the inertial ones."""
     knee, drives, inertial = x[at[COULOMB_VELOCITY]], at[DRIVE], at[INERTIAL]
@@ -339,7 +321,7 @@ def compute_drive_signals(x: FloatArray, at: IntArray, v: FloatArray, a: FloatAr
             x[rest] = saturate(v[joint], KNEES[kind - BUMP] * knee) - saturate(v[joint], KNEES[kind - BUMP + 1] * knee)
 
 
-@compiled
+@inlined
 def saturate(velocity: float, knee: float) -> float:
     """Linear up to a knee, where it is 1."""
     return min(max(velocity / knee, -1.0), 1.0)

@@ -35,7 +35,6 @@ from inertid_ros.core.estimation.change import (
     weigh_change,
 )
 from inertid_ros.core.estimation.estimate import Mode
-from inertid_ros.core.estimation.folding import INFLATION, track_row
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.products import PIECES, PRODUCTS, RECENT, REMEMBERED, ProductSums, lay_down_products
 from inertid_ros.core.estimation.remembered import RememberedLoad
@@ -48,6 +47,7 @@ from inertid_ros.core.estimation.systematic import (
     solve_jointly,
     update,
 )
+from inertid_ros.core.estimation.tracking import INFLATION, track_row
 from inertid_ros.core.records import EventKind, FloatArray
 from inertid_ros.core.rows.rows import Row
 from inertid_ros.core.settings.settings import LoadSettings
@@ -73,6 +73,9 @@ _FIT = 6.0
 correlated, and their squares scatter far more than those of independent ones."""
 _TURN = 2.0
 """Gravity [m/s²] must change by so much in the sensor frame, 12°, before a bias differs from a load or a push."""
+_UNDECIDED = 40
+"""Rows (0.8 s) that another bias may wait for gravity to turn so far before it is called a contact: motions of 15 °/s
+do that, and whoever waits for contacts waits for no more than twice as long."""
 _PREDICTED = 1.0
 """Unknowns' worth of information that a row may bring at most for the old load to have predicted it: an estimate that
 knows nothing yet fits whatever comes."""
@@ -106,8 +109,9 @@ class _Hypotheses:
     def __init__(self, main: SquareRootInformation, previous: SquareRootInformation | None, sums: ProductSums) -> None:
         """Start from what is known of the bias, of the load, and of the load before this one, if there was one."""
         self.sums = sums
-        self.is_slight = self.is_watched = False
-        """Whether single rows fit the old estimate all the same, and whether it is watched piece by piece."""
+        self.is_slight = self.is_watched = self.is_undecided = False
+        """Whether single rows fit the old estimate all the same, whether it is watched piece by piece, and whether it
+        has waited for gravity to turn."""
         self.load = main.copy()
         self.load.forget_first(LOAD, PRIOR_LOAD)
         self.bias = main.copy()
@@ -174,6 +178,11 @@ class _Hypotheses:
     def has_turned(self) -> bool:
         """Whether gravity has turned enough to tell a bias from a load or a push."""
         return self._turned > _TURN
+
+    @property
+    def is_turning(self) -> bool:
+        """Whether it has not yet, but will have soon if it goes on like that."""
+        return self.rows / _UNDECIDED * _TURN <= self._turned <= _TURN
 
     @property
     def _limit(self) -> float:
@@ -499,6 +508,9 @@ class HypothesisEstimator:
     def _judge(self, tested: _Hypotheses, is_over: bool) -> Decision:
         """Whether the old load explains the rows again, or a hypothesis does; `is_over`: a piece is."""
         if tested.explained >= _RECOVERY and not tested.is_slight:
+            if tested.is_undecided and self.mode is Mode.TESTING and not self.is_on_trial:
+                self.mode = Mode.CONTACT  # no tare ends: it was one, and is over at the next row
+                return self._report(False, EventKind.CONTACT_BEGAN, _RECOVERED)
             return self._recover(_RECOVERED)
         if tested.is_watched:
             return self._watch(tested) if is_over else _NOTHING
@@ -523,10 +535,12 @@ class HypothesisEstimator:
                 tested.sums.inflation = tested.sums.known_inflation = self._sums.inflation
                 tested.sums.mean, tested.sums.precision = known.forget_load(self._prior)
                 return self._accept_load(tested.load, tested.sums, confidence)
-        tested.is_watched = is_bias
+        is_turning = is_bias and tested.is_turning
+        tested.is_undecided |= is_turning
+        tested.is_watched = is_bias and not is_turning
         if self.is_on_trial:
             return _NOTHING if is_bias else self._doubt()
-        if is_bias and tested.has_turned:
+        if is_bias and (tested.has_turned or is_turning):
             return _NOTHING
         began = self.mode is not Mode.CONTACT
         if is_bias:

@@ -6,6 +6,7 @@ import numpy as np
 
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.equation import WRENCH_NAMES
+from inertid_ros.core.equations.load import LOAD
 from inertid_ros.core.equations.signals import find_horizontal
 from inertid_ros.core.estimation.estimate import CHANGE_SUSPECTED, NOT_RIGID
 from inertid_ros.core.estimation.systematic import LEVER, JointSolution
@@ -28,6 +29,13 @@ has seven tenths of them as its root mean square."""
 _DOUBTFUL = 1.5
 """By how much worse than is set a sensor may seem to be: one that is as is set stays far below (1.1 at most in
 simulations), and intervals of one that is slightly worse are widened."""
+_ROOM = 0.1
+"""Part of load.contact_force and load.contact_torque that correlated noise and drift may leave over: simulated sensors
+leave less than 0.07 N in nine of ten runs (benchmarks/load_coverage.py)."""
+_TAKEN_UP = 2.5
+"""Force along an axis that depends on the pose, over the root mean square of what is left over of it along all three:
+load, bias and nuisances take the rest up. Chosen on 50 simulated cables of 1.2 N (benchmarks/detection.py), which leave
+0.48 N: masses that are known and off by three sigma at some time are 19 with 0, and 5, 2 and 1 with 2, 2.5 and 3."""
 _SLOW = 0.5
 """Part of the misfit from which it depends on the pose: that of a motion up to 0.5 Hz keeps 0.8 of its squares in means
 over half a second, what swings at 1.5 Hz keeps a tenth."""
@@ -116,6 +124,30 @@ def find_misfit(solution: JointSolution, weight: float, settings: LoadSettings) 
     causes = _BY_POSE if solution.slowness > _SLOW else _BY_ACCELERATION
     message = f"the wrench is not that of a rigid load: {what}{causes}; {remedy}"
     return (Finding("error", NOT_RIGID, message),)
+
+
+def find_pull(solution: JointSolution, weight: float, settings: LoadSettings, gravity: FloatArray) -> FloatArray:
+    """Covariance (10, 10) of what a force that depends on the pose, as a cable's, may have added to a load.
+
+    How large it is shows in what is left over of forces and torques, and in what delay, tilt, gains and cross-talk take
+    up beyond what is set. The part of it that stays vertical is a weight, which nothing shows, at the place where it
+    attacks. Nothing is added to the load on a sensor that is declared to be perfect.
+
+    Args:
+        solution: what is known.
+        weight: of the load [N].
+        settings: of the load.
+        gravity: (3,) that is set.
+    """
+    covariance, size = np.zeros((LOAD, LOAD)), float(np.linalg.norm(gravity))
+    is_perfect = settings.gain_uncertainty == settings.cross_talk == settings.tilt_uncertainty == 0.0
+    if size == 0.0 or is_perfect:
+        return covariance
+    room = _ROOM * np.array([settings.contact_force, settings.contact_torque])
+    beyond = (solution.doubt**2 - 1.0) * (settings.gain_uncertainty * weight * np.array([1.0, LEVER])) ** 2
+    force, torque = _TAKEN_UP**2 * np.maximum(solution.misfit**2 + beyond - room**2, 0.0)
+    np.fill_diagonal(covariance[:4, :4], np.array([force, *[torque + LEVER**2 * force] * 3]) / size**2)
+    return covariance
 
 
 def _find_gain(gains: FloatArray, deviations: FloatArray, settings: LoadSettings) -> tuple[Finding, ...]:

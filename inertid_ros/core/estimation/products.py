@@ -6,7 +6,7 @@ from copy import copy as copy_shallow
 
 import numpy as np
 
-from inertid_ros.core.compiled import brief, compiled, specialise
+from inertid_ros.core.compiled import allocating, brief, compiled, specialise
 from inertid_ros.core.equations.load import FEATURES, LOAD
 from inertid_ros.core.records import FloatArray
 
@@ -67,11 +67,12 @@ def add_products(
     """
     size = len(z)
     for channel in range(len(readings)):
-        expected[channel] += noise[channel] / variance[channel]
+        weight = 1.0 / variance[channel]
+        expected[channel] += weight * noise[channel]
         z[size - 1] = readings[channel]
         gram = products[channel]
         for i in range(size):
-            scaled = z[i] / variance[channel]
+            scaled = weight * z[i]
             if scaled != 0.0:
                 for j in range(i + 1):
                     gram[i, j] += scaled * z[j]
@@ -106,7 +107,7 @@ def lay_down_products(signals: FloatArray, before: FloatArray, interval: float, 
         z[TILTED + index] = -signals[16 + index]
 
 
-@compiled
+@allocating(compiled)
 def diffuse_products(products: FloatArray, variance: FloatArray) -> None:
     """Let the bias of each channel wander by a variance (6,): what is known of it is worth less."""
     size = products.shape[1]
@@ -229,6 +230,12 @@ class ProductSums:
         """(B, 6, P, P) of the last blocks that are over, lower triangles."""
         return np.stack(self.blocks) if self.blocks else np.empty((0, *_NOTHING.shape))
 
+    @property
+    def short_blocks(self) -> FloatArray:
+        """(B, 6, P, P) of the last seconds, two pieces each, that are over, lower triangles."""
+        pairs = zip(self.recent[::2], self.recent[1::2], strict=False)
+        return np.array([one + other for one, other in pairs]).reshape(-1, *_NOTHING.shape)
+
     def find_recent(self, start: int, stop: int) -> FloatArray:
         """Of pieces so far back, 0 is the present one, lower triangles (6, P, P)."""
         chosen = (self.present, *self.recent)[start:stop]
@@ -308,7 +315,7 @@ def are_near(one: FloatArray, other: FloatArray, limits: FloatArray) -> bool:
     return is_near
 
 
-@compiled
+@allocating(compiled)
 def merge_repeats(blocks: FloatArray) -> FloatArray:
     """Blocks (B, 6, P, P) with those of the same motion, or pose, added up: (G, 6, P, P).
 
@@ -341,7 +348,7 @@ def merge_repeats(blocks: FloatArray) -> FloatArray:
     return merged[:groups]
 
 
-@compiled
+@allocating(compiled)
 def complete(lower: FloatArray) -> FloatArray:
     """Symmetric matrices (N, P, P) from their lower triangles."""
     whole = np.empty(lower.shape)

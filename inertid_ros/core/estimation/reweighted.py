@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.estimation.folding import add_channels, explain_channels, find_spread, fold_channels
+from inertid_ros.core.estimation.channels import add_channels, explain_channels, find_spread, fold_channels
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.misfit import COUNTED, Blocks
 from inertid_ros.core.estimation.systematic_links import Channel, JointSolution, Nuisances, solve_jointly

@@ -28,7 +28,7 @@ from functools import cached_property
 
 import numpy as np
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import allocating, compiled
 from inertid_ros.core.equations.load import FEATURES, LOAD, REGRESSORS, UNKNOWNS
 from inertid_ros.core.estimation.information import invert_root
 from inertid_ros.core.estimation.products import (
@@ -138,7 +138,7 @@ def lay_down_feature(
         derivatives[place, BIAS + 4 + j] = factor * pure[j]
 
 
-@compiled
+@allocating(compiled)
 def expand_channels(
     values: FloatArray, load_part: FloatArray, coefficients: FloatArray, derivatives: FloatArray
 ) -> None:
@@ -170,7 +170,7 @@ def expand_channels(
         derivatives[channel, CONSTANT, BIAS] = 1.0
 
 
-@compiled
+@allocating(compiled)
 def add_channels(
     grams: FloatArray,
     inflation: FloatArray,
@@ -229,7 +229,7 @@ def factorise_safely(matrix: FloatArray) -> FloatArray:
     return factor
 
 
-@compiled
+@allocating(compiled)
 def solve_factorised(factor: FloatArray, right: FloatArray, inverse: FloatArray) -> None:
     """Solve for a right side (V,), in place, and invert (V, V), exactly symmetric, by the Cholesky factor."""
     size = len(factor)
@@ -274,7 +274,7 @@ def find_coefficients(values: FloatArray) -> FloatArray:
     return _expand(values)[0]
 
 
-@compiled
+@allocating(compiled)
 def find_squares(grams: FloatArray, coefficients: FloatArray) -> FloatArray:
     """Weighted squares (6,) of the residuals of products (6, P, P) with coefficients (6, P): c^T G c."""
     squares = np.zeros(len(grams))
@@ -295,7 +295,7 @@ def weigh_products(grams: FloatArray, values: FloatArray, inflation: FloatArray)
     return data, slope
 
 
-@compiled
+@allocating(compiled)
 def find_absorbed(blocks: FloatArray, derivatives: FloatArray, covariances: FloatArray, absorbed: FloatArray) -> None:
     """Add the squares (6, F) of the scores of the first features in blocks that a fit takes away on average.
 
@@ -330,11 +330,14 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     from few independent scores is given the larger expectation of Student's distribution. Channels of one kind have
     noise of one kind: each counts half for itself and half for all three, which doubles the degrees of freedom. Noise
     of the motion is less at the frequencies of the motion than above: less than one is believed, if many scores say so.
-    Before there are enough blocks, it is what all residuals together say, high frequencies included, and at least what
-    was known before.
+    Before there are enough blocks, they are of one second, and it is at least what was known before; and before there
+    are enough of those, what all residuals together say, high frequencies included.
     """
-    blocks = sums.full_blocks
+    blocks: FloatArray = sums.full_blocks
+    least: FloatArray = np.zeros(6)
     coefficients, derivatives = _expand(normal.values)
+    if len(blocks) < _FEWEST_BLOCKS:
+        blocks, least = sums.short_blocks, sums.known_inflation
     if len(blocks) < _FEWEST_BLOCKS:
         squares = find_squares(sums.total, coefficients)
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
@@ -351,7 +354,7 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     ratio = 0.5 * (ratio + np.repeat(ratio.reshape(2, 3).mean(axis=1), 3))
     freedom = 2.0 * (len(blocks) - 1) * count_independent(sums.lower[0])
     shrunk = (_EXPECTED + freedom * ratio) / (_EXPECTED + freedom)
-    return np.asarray(np.maximum(ratio, shrunk) * (1.0 + 2.0 / freedom))
+    return np.asarray(np.maximum(np.maximum(ratio, shrunk) * (1.0 + 2.0 / freedom), least))
 
 
 @compiled

@@ -24,7 +24,7 @@ of predictions are not restarted with those of the rows, only after a gap.
 
 from __future__ import annotations
 
-from inertid_ros.core.compiled import brief, compiled
+from inertid_ros.core.compiled import allocating, brief, compiled
 from inertid_ros.core.equations import signals as equation
 from inertid_ros.core.equations.signals import compute_signals
 from inertid_ros.core.input.joint_stream import extrapolate
@@ -237,15 +237,11 @@ def filter_momenta(
     now, before, once = x[at[MOMENTUM] :][:count], m[place:][:count], m[place + count :][:count]
     twice, second_alone = m[place + 2 * count :][:count], m[place + 3 * count :][:count]
     predicting = m[place + 4 * count :][:count]
-    if is_after_gap:
-        predicting[:] = now
-    else:
-        for i in range(count):
-            predicting[i] = decay * predicting[i] + gain * (now[i] + before[i])
+    for i in range(count):
+        predicting[i] = now[i] if is_after_gap else decay * predicting[i] + gain * (now[i] + before[i])
     if is_new:
-        once[:] = now
-        twice[:] = now
-        second_alone[:] = now
+        for i in range(count):
+            once[i] = twice[i] = second_alone[i] = now[i]
     elif of[METHOD] == FILTERED:
         for i in range(count):
             both, last = now[i] + before[i], once[i]
@@ -253,7 +249,8 @@ def filter_momenta(
             twice[i] = second_decay * twice[i] + second * (y + last)
             second_alone[i] = second_decay * second_alone[i] + second * both
             once[i] = y
-    before[:] = now
+    for i in range(count):
+        before[i] = now[i]
 
 
 @compiled
@@ -290,8 +287,7 @@ def filter_all(
         last = once[i]
         y = first_decay * last + first * (now[i] + before[i])
         twice[i] = second_decay * twice[i] + second * (y + last)
-        once[i] = y
-    before[:] = now
+        once[i], before[i] = y, now[i]
     for number in range(of[CHANNELS]):
         filter_twice(m, of[FILTERED_READINGS] + 3 * number, samples[index, readings + number], first, second)
     for number in range(MOTION):
@@ -397,7 +393,7 @@ def foresee(
     return True
 
 
-@compiled
+@allocating(compiled)
 def predict_next(x: FloatArray, at: IntArray, samples: FloatArray) -> None:
     """Predict samples after the last one, each on its own, and change nothing that is remembered."""
     m, of = x[at[FLOATS_END] :], at[at[INTEGERS_END] :]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from inertid_ros.core.compiled import brief, compiled, specialise
+from inertid_ros.core.compiled import brief, compiled, copy_numbers, specialise
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import FloatArray, IntArray
@@ -65,7 +65,7 @@ def add_work(samples: FloatArray, begin: int, state: FloatArray, window: float, 
         sample = samples[k, :width]
         if state[0] == 0.0:
             begin_window(sample, state)
-            last[:] = sample
+            copy_numbers(sample, last)
             continue
         for joint in range(n):
             v, v_last = sample[1 + n + joint], last[1 + n + joint]
@@ -75,7 +75,7 @@ def add_work(samples: FloatArray, begin: int, state: FloatArray, window: float, 
             sums[n + joint] += half * (v + v_last)
             sums[2 * n + joint] += half * sign
             sums[3 * n + joint] += 2.0 * half
-        last[:] = sample
+        copy_numbers(sample, last)
         if sample[0] >= start[0] + window - _TIME_ROUNDING:
             return k
     return len(samples)
@@ -86,7 +86,7 @@ def begin_window(sample: FloatArray, state: FloatArray) -> None:
     """Begin a window with a sample (1 + 3 n,)."""
     width = len(sample)
     state[0] = 1.0
-    state[1 : 1 + width] = sample
+    copy_numbers(sample, state[1:])
     state[1 + 2 * width :] = 0.0
 
 

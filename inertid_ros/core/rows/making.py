@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertid_ros.core.compiled import brief, compiled
+from inertid_ros.core.compiled import allocating, brief, compiled
 from inertid_ros.core.equations import signals as equation
 from inertid_ros.core.equations.signals import compute_signals
 from inertid_ros.core.records import FloatArray, IntArray
@@ -122,7 +122,7 @@ def make_filtered_row(m: FloatArray, of: IntArray) -> None:
         m[of[SQUARES] + number] = m[of[FILTERED_MOTION] + 3 * number + 2]
 
 
-@compiled
+@allocating(compiled)
 def make_differentiated_row(x: FloatArray, at: IntArray, m: FloatArray, of: IntArray) -> None:
     """Signals with accelerations of the smoothed motion; predictions need those of the sample itself afterwards."""
     n, k, smooth = of[JOINTS], of[CHANNELS], of[SMOOTH]

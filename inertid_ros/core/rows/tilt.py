@@ -20,11 +20,20 @@ import math
 
 import numpy as np
 
-from inertid_ros.core.compiled import brief, compiled, specialise
+from inertid_ros.core.compiled import allocating, brief, compiled, specialise
 from inertid_ros.core.equations.base_parameters import draw_states
 from inertid_ros.core.equations.model import LinkModel, find_own_sizes
 from inertid_ros.core.records import FloatArray
-from inertid_ros.core.robot.tree import BODY, POSE, PRISMATIC, pack_tree, place_body
+from inertid_ros.core.robot.tree import (
+    BODY,
+    POSE,
+    SCREW,
+    pack_tree,
+    place_body,
+    read_vector,
+    turn_vector,
+    write_vector,
+)
 from inertid_ros.core.rows.advance import find_gain
 
 AXES = 2
@@ -41,19 +50,20 @@ _HIDDEN = 1e-5
 
 @compiled
 def rotate_gravity(x: FloatArray, positions: FloatArray, directions: int) -> None:
-    """Place all bodies (n, 17), whose poses (n, 12) follow them in x, and turn gravity into their axes.
+    """Place all bodies (n, 41), whose poses (n, 12) follow them in x, and turn gravity into their axes.
 
     Both gravities are (1 + n, 2, 3) from the place `directions` on, first of the root and then of the bodies.
     """
     n = len(positions)
     for index in range(n):
         body, pose = BODY * index, BODY * n + POSE * index
-        place_body(x, body, positions[index], pose)
+        placed = place_body(x[body : body + BODY], positions[index])
+        for i in range(POSE):
+            x[pose + i] = placed[i]
         for axis in range(AXES):
             there = directions + 6 * (int(x[body]) + 1) + 3 * axis
             here = directions + 6 * (index + 1) + 3 * axis
-            for i in range(3):
-                x[here + i] = x[pose + i] * x[there] + x[pose + 3 + i] * x[there + 1] + x[pose + 6 + i] * x[there + 2]
+            write_vector(x, here, turn_vector(placed, read_vector(x, there)))
 
 
 @compiled
@@ -63,7 +73,7 @@ def compute_gravity_torques(x: FloatArray, phi: FloatArray, positions: FloatArra
     Every body carries the wrench [-m g, -mc x g] and what hangs on it: from the last body to the first.
 
     Args:
-        x: floats: bodies (n, 17), their poses (n, 12), gravities (1 + n, 2, 3) of the root and the bodies, and wrenches
+        x: floats: bodies (n, 41), their poses (n, 12), gravities (1 + n, 2, 3) of the root and the bodies, and wrenches
             (n, 2, 6); those of the bodies are computed.
         phi: see there.
         positions: (n,) of the joints.
@@ -84,9 +94,9 @@ def compute_gravity_torques(x: FloatArray, phi: FloatArray, positions: FloatArra
         body, pose, parent = BODY * index, BODY * n + POSE * index, int(x[BODY * index])
         for axis in range(AXES):
             wrench = wrenches + 12 * index + 6 * axis
-            first = wrench if x[body + 1] == PRISMATIC else wrench + 3
-            ax, ay, az = x[body + 14], x[body + 15], x[body + 16]
-            torques[index, axis] = ax * x[first] + ay * x[first + 1] + az * x[first + 2]
+            torques[index, axis] = 0.0
+            for i in range(6):
+                torques[index, axis] += x[body + SCREW + i] * x[wrench + i]
             if parent >= 0:
                 add_wrench(x, pose, wrench, wrenches + 12 * parent + 6 * axis)
 
@@ -127,7 +137,7 @@ def filter_torques(now: FloatArray, state: FloatArray, first: float, second: flo
             state[1, joint, axis], state[0, joint, axis] = y, u
 
 
-@brief
+@allocating(brief)
 def take_tilt(
     x: FloatArray, bodies: FloatArray, positions: FloatArray, state: FloatArray, cutoffs: FloatArray, step: float
 ) -> None:

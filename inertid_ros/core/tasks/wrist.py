@@ -27,7 +27,7 @@ from inertid_ros.core.estimation.estimate import (
     judge_load,
 )
 from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
-from inertid_ros.core.estimation.nuisances import SUSPECTED, find_misfit, find_nuisances
+from inertid_ros.core.estimation.nuisances import SUSPECTED, find_misfit, find_nuisances, find_pull
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.estimation.states import ParameterState
@@ -222,12 +222,16 @@ class WristLoadTask:
             if believed is not None:
                 surprise = find_surprise(name, believed, float(joint.values[0]), float(joint.covariance[0, 0]))
                 joint = joint if surprise else solve_believing()
+            weight = abs(float(joint.values[0])) * float(np.linalg.norm(self._gravity))
             nuisances, deviations = joint.values[UNKNOWNS:], np.sqrt(np.diag(joint.covariance)[UNKNOWNS:])
+            misfit, covariance = find_misfit(joint, weight, self._settings), joint.covariance[:LOAD, :LOAD]
+            if not misfit:  # what is an error need not be an interval, too
+                covariance = covariance + find_pull(joint, weight, self._settings, self._gravity)
             solution = Solution(
                 stamp=stamp,
                 mode=mode,
                 values=factor * joint.values[:LOAD],
-                covariance=joint.covariance[:LOAD, :LOAD],
+                covariance=covariance,
                 rows=rows,
                 fit=fit,
                 repeatability=joint.repeatability[:LOAD, :LOAD],
@@ -247,8 +251,7 @@ class WristLoadTask:
             wrong = check_convention() + found + damaged + surprise
             if not has_error(wrong):
                 wrong += find_nuisances(nuisances, deviations, self._settings, self._gravity)
-                weight = abs(joint.values[0]) * float(np.linalg.norm(self._gravity))
-                wrong += (SUSPECTED,) if suspects_change else find_misfit(joint, weight, self._settings)
+                wrong += (SUSPECTED,) if suspects_change else misfit
             return judge_load(solution, self.frame, wrong, tool, sensor)
 
         return judge

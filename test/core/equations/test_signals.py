@@ -169,11 +169,10 @@ def test_drives_add_friction_rotors_and_offsets() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_projected_momentum_is_the_screw_times_the_body_s_momentum(seed: int) -> None:
     random = np.random.default_rng(seed)
-    x = np.concatenate((random.normal(size=12), np.zeros(10)))
+    screw, twist = random.normal(size=(2, 6))
     phi = draw_body(random)
-    project_momentum(x, 0, 6, 9, 12)
-    momentum = to_pinocchio(phi) * pin.Motion(x[6:12])
-    assert x[12:] @ phi == pytest.approx(x[:6] @ momentum.vector, rel=1e-12)
+    momentum = to_pinocchio(phi) * pin.Motion(twist)
+    assert project_momentum(tuple(screw), tuple(twist)) @ phi == pytest.approx(screw @ momentum.vector, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", [2, 5, 8])

@@ -12,11 +12,12 @@ from inertid_ros.core.estimation.change import (
     CHANGE,
     Evidence,
     find_sameness,
+    looks_the_same,
     tells_more_than_pose,
     weigh_change,
 )
 from inertid_ros.core.estimation.products import CONSTANT, PRODUCTS, ProductSums
-from inertid_ros.core.estimation.systematic import nuisance_deviations
+from inertid_ros.core.estimation.systematic import find_coefficients, nuisance_deviations
 from inertid_ros.core.records import FloatArray
 
 NOISE = np.repeat([0.5, 0.03], 3)
@@ -104,6 +105,30 @@ def test_change_is_estimated_with_its_covariance() -> None:
     z_scores = (evidence.changed[:UNKNOWNS] - truth) / np.sqrt(np.diag(evidence.covariance)[:UNKNOWNS])
     assert np.abs(z_scores).max() < 4.0
     assert evidence.covariance[0, 0] < 0.1 * CHANGE[0] ** 2
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_looks_the_same_need_not_be_weighed(change: str) -> None:
+    """A hundred rows after the change, four pieces, beside those before it: a glance at single scores tells."""
+    recorded = Recorded(2, change, NO_NUISANCES)
+    sums = recorded.sums.copy()
+    values = sums.values.copy()
+    for z, reading in zip(recorded.z[600:], recorded.readings[600:], strict=True):
+        if sums.add(z.copy(), reading, NOISE**2, NOISE**2, 0.02):
+            sums.begin_piece(np.zeros(6))
+    sums.inflation = np.ones(6)
+    assert looks_the_same(sums, find_coefficients(values), 4) is (change == "nothing")
+    assert looks_the_same(recorded.sums, find_coefficients(values), 4)
+
+
+def test_how_much_residuals_scatter_decides_what_stands_out() -> None:
+    recorded = Recorded(2, "load", NO_NUISANCES)
+    sums = recorded.sums.copy()
+    for z, reading in zip(recorded.z[600:], recorded.readings[600:], strict=True):
+        if sums.add(z.copy(), reading, NOISE**2, NOISE**2, 0.02):
+            sums.begin_piece(np.zeros(6))
+    sums.inflation = np.full(6, 1e4)
+    assert looks_the_same(sums, find_coefficients(recorded.sums.values), 4)
 
 
 def make_next(change: FloatArray) -> tuple[ProductSums, Evidence, FloatArray]:

@@ -1,48 +1,14 @@
-"""The compiled least squares against numpy's QR, lstsq, inverse and Cholesky."""
+"""Rows folded into a root of the information against numpy's QR."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
+from support.roots import make_root
 
-from inertid_ros.core.estimation.folding import (
-    INFLATION,
-    INFLATION_MEMORY,
-    INFLATION_MOST,
-    INFLATION_PRIOR,
-    LEVER,
-    LIGHTEST,
-    REPEATS,
-    ROOM,
-    SAME_POSE,
-    WEIGHT,
-    Comparison,
-    add_channels,
-    compare_row,
-    count_repeats,
-    explain_channels,
-    find_spread,
-    fold_channels,
-    fold_row,
-    fold_rows,
-    learn_inflation,
-    solve_triangle,
-    spread_rows,
-    squared_distance,
-    track_row,
-    weigh_row,
-)
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.estimation.folding import fold_row, fold_rows, solve_triangle, spread_rows
 
 SIZES = [1, 5, 16]
-
-
-def make_root(rows: FloatArray) -> FloatArray:
-    """[[R, z], [0, r]] of rows [A, y] by numpy, with positive diagonal."""
-    root = np.asarray(np.linalg.qr(rows, mode="r"))
-    return np.asarray(np.sign(np.diag(root))[:, None] * root)
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -55,10 +21,19 @@ def test_folded_rows_are_numpy_s_qr(n: int) -> None:
     kept = rows.copy()
     fold_rows(at_once, rows)
     np.testing.assert_array_equal(rows, kept)
-    np.testing.assert_array_equal(at_once, one_by_one)
-    assert not np.tril(at_once, -1).any()
-    at_once[-1, -1] = abs(at_once[-1, -1])
-    np.testing.assert_allclose(at_once, make_root(rows), atol=1e-12)
+    for folded in (one_by_one, at_once):
+        assert not np.tril(folded, -1).any()
+        folded[-1, -1] = abs(folded[-1, -1])
+        np.testing.assert_allclose(folded, make_root(rows), atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e120, 1e-120])
+def test_rows_whose_squares_leave_the_range_of_numbers_are_folded_all_the_same(scale: float) -> None:
+    rows = np.random.default_rng(3).normal(size=(20, 6))
+    root = make_root(rows)
+    matrix = scale * root
+    fold_rows(matrix, scale * rows)
+    np.testing.assert_allclose(matrix / scale, np.sqrt(2.0) * root, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -83,262 +58,3 @@ def test_spread_of_a_row_is_its_standard_deviation(n: int) -> None:
     spread, second = spreads
     assert spread @ spread == pytest.approx(row @ covariance @ row)
     assert spread @ second == pytest.approx(row @ covariance @ other)
-
-
-@pytest.mark.parametrize("size", [1, 3, 6])
-def test_squared_distance_is_mahalanobis_s(size: int) -> None:
-    random = np.random.default_rng(size)
-    factor = random.normal(size=(size, size + 2))
-    covariance, noise, innovation = factor @ factor.T, random.uniform(0.1, 1.0, size), random.normal(size=size)
-    for scale in (0.0, 1.0, 25.0):
-        whole = scale * covariance + np.diag(noise)
-        expected = innovation @ np.linalg.solve(whole, innovation)
-        assert squared_distance(covariance, scale, noise, innovation) == pytest.approx(expected)
-    indefinite = covariance - 2.0 * np.linalg.eigvalsh(covariance)[-1] * np.eye(size)
-    assert squared_distance(indefinite, 1.0, np.zeros(size), innovation) == np.inf
-    assert squared_distance(np.full((size, size), np.nan), 1.0, noise, innovation) == np.inf
-
-
-def make_problem(seed: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """A root of 16 unknowns, its solution and covariance, and a row [A, y] (6, 17)."""
-    random = np.random.default_rng(seed)
-    rows = random.normal(size=(60, 17))
-    matrix = make_root(rows)
-    values = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)[0]
-    return matrix, values, np.linalg.inv(rows[:, :-1].T @ rows[:, :-1]), random.normal(size=(6, 17))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_row_is_compared_as_the_covariances_say(seed: int) -> None:
-    matrix, values, covariance, row = make_problem(seed)
-    variance, noise = np.random.default_rng(seed).uniform(0.1, 2.0, (2, 6))
-    whitened = np.empty((6, 17))
-    found = compare_row(matrix, values, row, variance, noise, 25.0, whitened)
-    np.testing.assert_allclose(whitened, row / np.sqrt(variance)[:, None])
-    innovation = row[:, -1] - row[:, :-1] @ values
-    expected = row[:, :-1] @ covariance @ row[:, :-1].T
-    for distance, room in ((found.distance, 1.0), (found.roomy_distance, 25.0)):
-        assert distance == pytest.approx(innovation @ np.linalg.solve(room * expected + np.diag(noise), innovation))
-    shares = np.diag(expected) / variance
-    assert found.leverage == pytest.approx(np.sum(shares / (1.0 + shares)))
-    assert found.force == pytest.approx(np.linalg.norm(innovation[:3]))
-    assert found.torque == pytest.approx(np.linalg.norm(innovation[3:]))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_load_s_row_counts_by_its_noise_and_what_was_left_out(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    signals, readings = random.normal(size=16), 20.0 * random.normal(size=6)
-    signals[12] = 0.7
-    motion, density = random.uniform(0.1, 1.0, 4), random.uniform(0.1, 1.0, 6)
-    variance, noise = np.empty(6), np.empty(6)
-    found = weigh_row(signals, readings, motion, density, np.zeros(14), 0.02, 15.0, variance, noise)
-    mass = max(np.linalg.norm(readings[:3]) / (9.8 * 0.7), LIGHTEST)
-    assert found == pytest.approx(mass)
-    extra = mass**2 * (motion[0] ** 2 + (LEVER * motion[1]) ** 2) * np.repeat([1.0, LEVER**2], 3)
-    np.testing.assert_allclose(variance, density * (1.0 + 1.0 / REPEATS) / 0.02 + extra)
-    np.testing.assert_allclose(noise, density * 15.0 + extra)
-
-
-class Tracked(NamedTuple):
-    """What track_row gave, and all that it may have changed."""
-
-    fits: bool
-    noise: float
-    matrix: FloatArray
-    values: FloatArray
-    state: FloatArray
-    whitened: FloatArray
-    motion_noise: FloatArray
-
-
-def track(
-    seed: int, limits: FloatArray, is_tracking: bool = True, motion: FloatArray | None = None, inflation: float = 2.0
-) -> Tracked:
-    """A row of noise density one per second, so that its variance is (1 + 1 / REPEATS) and its noise the bandwidth."""
-    matrix, values, _, row = make_problem(seed)
-    signals, state, pose = np.ones(16), np.array([inflation, 3.0, 100.0]), np.zeros(14)
-    motion = np.array([0.0, 0.0, 0.3, 0.6]) if motion is None else motion
-    whitened, motion_noise = np.empty((6, 17)), np.zeros((4, 6))
-    fits, noise, _ = track_row(
-        matrix,
-        values,
-        row,
-        signals,
-        np.zeros(6),
-        motion,
-        np.ones(6),
-        pose,
-        1.0,
-        limits,
-        is_tracking,
-        state,
-        whitened,
-        np.empty(6),
-        np.empty(6),
-        motion_noise,
-    )
-    return Tracked(fits, noise, matrix, values, state, whitened, motion_noise)
-
-
-VARIANCE, BANDWIDTH_HZ = 1.0 + 1.0 / REPEATS, 0.5
-
-
-def compare(seed: int) -> Comparison:
-    matrix, values, _, row = make_problem(seed)
-    return compare_row(matrix, values, row, np.full(6, VARIANCE), np.full(6, BANDWIDTH_HZ), ROOM, np.empty((6, 17)))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_row_that_fits_is_folded_in_and_one_that_does_not_is_left_out(seed: int) -> None:
-    matrix, values, covariance, row = make_problem(seed)
-    compared = compare(seed)
-    least = np.sqrt(min(compared.distance, compared.roomy_distance) / 2.0)
-    taken = track(seed, np.array([1.001 * least, 0.0, 0.0, BANDWIDTH_HZ]))
-    assert taken.fits
-    assert taken.noise == pytest.approx(2.0 * 6.0 * BANDWIDTH_HZ / VARIANCE)
-    np.testing.assert_allclose(taken.whitened, row / np.sqrt(VARIANCE))
-    information = np.linalg.inv(covariance) + row[:, :-1].T @ row[:, :-1] / VARIANCE
-    right = np.linalg.solve(covariance, values) + row[:, :-1].T @ row[:, -1] / VARIANCE
-    np.testing.assert_allclose(taken.matrix[:16, :16].T @ taken.matrix[:16, :16], information, atol=1e-9)
-    np.testing.assert_allclose(taken.values, np.linalg.solve(information, right), atol=1e-9)
-    np.testing.assert_allclose(taken.motion_noise, np.outer([0.09, 0.36, 0.0, 0.0], np.full(6, 1.0 / VARIANCE)))
-    hidden = track(seed, np.array([10.0 * least, 0.0, 0.0, BANDWIDTH_HZ]), motion=np.array([0.0, 0.1, 0.3, 0.6]))
-    found = hidden.motion_noise[:, 0] / hidden.motion_noise[0, 0]
-    np.testing.assert_allclose(found, [1.0, 0.0, 0.0, 4.0], err_msg="angular accelerations do not stand out")
-    assert taken.state[INFLATION] != 2.0
-    for left in (
-        track(seed, np.array([0.999 * least, 0.0, 0.0, BANDWIDTH_HZ]), motion=np.zeros(4)),
-        track(seed, np.array([1.001 * least, 0.0, 0.0, BANDWIDTH_HZ]), is_tracking=False),
-    ):
-        np.testing.assert_array_equal(left.matrix, matrix)
-        np.testing.assert_array_equal(left.values, values)
-        np.testing.assert_array_equal(left.state, [2.0, 3.0, 100.0])
-        assert not left.motion_noise.any()
-    assert not track(seed, np.array([0.999 * least, 0.0, 0.0, BANDWIDTH_HZ]), motion=np.zeros(4)).fits
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_small_wrench_is_no_contact_and_noise_of_accelerations_gives_slack(seed: int) -> None:
-    compared = compare(seed)
-    still = np.zeros(4)
-    enough = np.array([0.0, 1.001 * compared.force, 1.001 * compared.torque, BANDWIDTH_HZ])
-    assert track(seed, enough, motion=still).fits
-    for place in (1, 2):
-        little = enough.copy()
-        little[place] *= 0.99
-        assert not track(seed, little, motion=still).fits
-    gate = 1e-3
-    slack = max(compared.force, compared.torque / LEVER) / (gate * LIGHTEST)
-    for share, fits in ((1.001, True), (0.999, False)):
-        motion = np.array([0.0, 0.0, 0.5 * share * slack, 0.5 * share * slack / LEVER])
-        assert track(seed, np.array([gate, 0.0, 0.0, BANDWIDTH_HZ]), motion=motion).fits is fits
-
-
-def test_inflation_is_the_average_excess_of_what_is_learned() -> None:
-    state = np.array([1.0, 0.0, 0.0])
-    ratios, leverages = [5.0, 0.5, 3.0, 1e6], [2.0, 1.0, 3.0, 0.5]
-    excess = 0.0
-    for count, (ratio, leverage) in enumerate(zip(ratios, leverages, strict=True), start=1):
-        learn_inflation(state, ratio, leverage)
-        excess += leverage * (min(ratio, INFLATION_MOST) - 1.0)
-        assert state[INFLATION] == pytest.approx(1.0 + excess / (sum(leverages[:count]) + INFLATION_PRIOR))
-    for _ in range(10_000):
-        learn_inflation(state, 0.2, 1.0)
-    assert state[INFLATION] == 1.0
-    assert state[WEIGHT] <= INFLATION_MEMORY + 1.0
-    for _ in range(10_000):
-        learn_inflation(state, 3.0, 1.0)
-    assert state[INFLATION] == pytest.approx(3.0, rel=0.1)
-
-
-def test_rows_of_one_pose_repeat_each_other() -> None:
-    """Features are those of the filtered motion over its amplitude: settling filters do not make a new pose."""
-    random = np.random.default_rng(0)
-    signals, pose = random.normal(size=16), np.zeros(14)
-    signals[12] = 1.0
-    assert [count_repeats(pose, signals) for _ in range(3)] == pytest.approx([1.0 + k / REPEATS for k in (1, 2, 3)])
-    assert count_repeats(pose, 0.5 * signals) == pytest.approx(1.0 + 4.0 / REPEATS)
-    for index in (0, 4, 7, 13):
-        near, far = signals.copy(), signals.copy()
-        near[index] += 0.9 * SAME_POSE
-        far[index] += 1.1 * SAME_POSE
-        before = count_repeats(pose, signals)
-        assert count_repeats(pose, near) > before
-        assert count_repeats(pose, far) == pytest.approx(1.0 + 1.0 / REPEATS)
-        assert count_repeats(pose, signals) == pytest.approx(1.0 + 1.0 / REPEATS)
-    np.testing.assert_allclose(pose[:3], signals[:3] - signals[13:])
-
-
-def test_channels_are_folded_each_on_its_own() -> None:
-    """Matrices, sums of what was measured, and innovations weighted by how little of them is the estimate's."""
-    random = np.random.default_rng(5)
-    used = [np.array([0, 2, 3]), np.array([1, 2]), np.array([0, 1, 2, 3])]
-    offsets = np.zeros((4, 2), dtype=np.int64)
-    offsets[1:, 0], offsets[1:, 1] = np.cumsum([16, 9, 25]), np.cumsum([3, 2, 4])
-    matrices, sums, products = np.zeros(50), np.zeros((3, 6)), np.zeros(50)
-    values, noise, floors = random.normal(size=4), random.uniform(0.1, 1.0, 3), random.uniform(0.1, 1.0, 3)
-    inverse = np.triu(random.normal(size=(4, 4)))
-    covariance = inverse @ inverse.T
-    rows = np.zeros((30, 3, 5))
-    for k, columns in enumerate(used):
-        rows[:, k, [*columns, 4]] = random.normal(size=(30, len(columns) + 1))
-    usable = (random.random((30, 3)) < 0.7).astype(float)
-    joined, counts = np.concatenate(used), np.cumsum(usable, axis=0)
-    spread = np.empty(3)
-    for row, chosen, count in zip(rows, usable, counts, strict=True):
-        find_spread(row, inverse, spread)
-        is_full = fold_channels(
-            matrices, offsets, joined, row, chosen, values, spread, noise, floors, sums, 10.0, products
-        )
-        assert is_full == bool(np.any((count >= 10.0) & (chosen == 1.0)))
-    for k, columns in enumerate(used):
-        own = rows[usable[:, k] == 1.0, k]
-        size = len(columns) + 1
-        matrix = matrices[offsets[k, 0] : offsets[k + 1, 0]].reshape(size, size).copy()
-        matrix[-1, -1] = abs(matrix[-1, -1])
-        np.testing.assert_allclose(matrix, make_root(own[:, [*columns, 4]]), atol=1e-12)
-        summed = products[offsets[k, 0] : offsets[k + 1, 0]].reshape(size, size)
-        np.testing.assert_allclose(summed, np.tril(own[:, [*columns, 4]].T @ own[:, [*columns, 4]]), atol=1e-12)
-        expected = np.einsum("ni,ij,nj->n", own[:, :-1], covariance, own[:, :-1])
-        innovations = (own[:, -1] - own[:, :-1] @ values) * noise[k] / (noise[k] + expected + floors[k] ** 2)
-        measured = own[:, -1]
-        assert sums[k] == pytest.approx(
-            [
-                len(own),
-                np.square(measured).sum(),
-                measured.sum(),
-                innovations.sum(),
-                np.square(innovations).sum(),
-                len(own),
-            ]
-        )
-
-
-def test_channels_are_added_and_explained_as_their_rows_are() -> None:
-    """Against all rows of all channels at once: their QR, what a solution leaves of them, and the hat matrix."""
-    random = np.random.default_rng(4)
-    used = [np.array([0, 2, 3]), np.array([1, 2, 4, 5]), np.array([5])]
-    weights = np.array([0.5, 2.0, 3.0])
-    rows = [random.normal(size=(20, len(one) + 1)) for one in used]
-    matrices = [np.asarray(np.linalg.qr(part, mode="r")) for part in rows]
-    sizes = np.array([[0, 0]] + [[(len(one) + 1) ** 2, len(one)] for one in used])
-    flat, offsets = np.concatenate([matrix.ravel() for matrix in matrices]), np.cumsum(sizes, axis=0)
-    together = np.concatenate(used)
-    total = np.zeros((7, 7))
-    add_channels(total, flat, offsets, together, weights)
-    whole = []
-    for weight, one, part in zip(weights, used, rows, strict=True):
-        spread = np.zeros((20, 7))
-        spread[:, one], spread[:, -1] = weight * part[:, :-1], weight * part[:, -1]
-        whole.append(spread)
-    everything = np.concatenate(whole)
-    np.testing.assert_allclose(total.T @ total, everything.T @ everything, atol=1e-10)
-    values = random.normal(size=6)
-    inverse = np.linalg.inv(np.linalg.qr(everything[:, :-1], mode="r"))
-    left, freedom = np.empty((2, 3))
-    explain_channels(flat, offsets, together, values, np.ascontiguousarray(np.triu(inverse)), left, freedom)
-    hat = np.diag(everything[:, :-1] @ inverse @ inverse.T @ everything[:, :-1].T).reshape(3, 20).sum(axis=1)
-    np.testing.assert_allclose(weights**2 * freedom, hat)
-    for index, (one, part) in enumerate(zip(used, rows, strict=True)):
-        np.testing.assert_allclose(left[index], np.square(part[:, :-1] @ values[one] - part[:, -1]).sum())

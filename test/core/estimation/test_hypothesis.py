@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from detection import SCENARIOS, SENSORS, Scenario, identify, run_once
-from imperfect import Arm, Motion, random_load, record
+from imperfect import Arm, Imperfections, Motion, random_load, record
 
 from inertid_ros.core.records import EventKind
 
@@ -39,6 +39,14 @@ def test_ramp_is_a_contact_and_neither_load_nor_bias_while_it_grows() -> None:
         assert not run.is_off
 
 
+@pytest.mark.parametrize("seed", [6000, 6001, 6006])
+def test_tare_in_motion_is_never_a_contact(seed: int) -> None:
+    run = run_once("mild", TITLED["tare 1 N"], seed)
+    assert run.delay < 3.0
+    assert not run.is_wrong
+    assert run.ends_tracking
+
+
 def test_tare_is_a_bias_once_gravity_has_turned() -> None:
     for seed in range(3):
         run = run_once("mild", TITLED["tare 1 N"]._replace(wrong=(EventKind.LOAD_CHANGED,)), seed)
@@ -60,6 +68,28 @@ def test_nothing_is_learned_from_a_contact_before_anything_is_known() -> None:
 def test_cable_that_is_no_part_of_a_rigid_load_leaves_nothing_known() -> None:
     for seed in range(2, 4):
         assert not run_once("mild", TITLED["cable, 3 N by pose, always"], seed).ends_off
+
+
+@pytest.mark.parametrize(("sensors", "seed"), [("ideal", 5000), ("ideal", 5011), ("mild", 5106)])
+def test_mass_is_not_known_better_than_a_cable_lets_know(sensors: str, seed: int) -> None:
+    run = run_once(sensors, TITLED["cable, 3 N by pose, always"], seed)
+    assert not run.is_off
+    assert not run.ends_off
+
+
+@pytest.mark.parametrize(
+    ("noise", "least", "most"),
+    [(Imperfections(), 1.0, 1.5), (Imperfections(coloured=1.0, correlation=0.5), 1.5, np.inf)],
+    ids=["white", "correlated"],
+)
+def test_correlated_noise_shows_within_seconds(noise: Imperfections, least: float, most: float) -> None:
+    for seed in range(2):
+        rng, arm = np.random.default_rng(seed), Arm("UR10")
+        motion, phi = Motion(len(arm.joints), rng, 1.0), random_load(rng)
+        published, _ = identify(arm, record(arm, motion, phi, noise, rng, 5.6, 250.0), interval=0.5)
+        sensor = published[-1].estimate.sensor
+        assert sensor is not None
+        assert least <= sensor.variance_inflation < most
 
 
 @pytest.mark.parametrize("sensors", SENSORS)

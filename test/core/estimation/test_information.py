@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.estimation.folding import add_channels
-from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.channels import add_channels
+from inertid_ros.core.estimation.information import SquareRootInformation, invert_root, make_definite
 from inertid_ros.core.records import FloatArray
 
 
@@ -82,6 +82,8 @@ def test_forgetting_the_last_keeps_the_marginal_of_the_others() -> None:
     covariance = np.linalg.inv(information)
     np.testing.assert_allclose(root.covariance()[:3, :3], covariance[:3, :3], atol=1e-15)
     np.testing.assert_allclose(root.solve(), np.concatenate((estimate[:3], np.zeros(2))), atol=1e-13)
+    np.testing.assert_allclose(np.diag(root.covariance())[3:], [9.0, 16.0])
+    np.testing.assert_allclose(root.covariance()[:3, 3:], 0.0, atol=1e-15)
     assert root.squares_left == pytest.approx(left)
 
 
@@ -112,3 +114,49 @@ def test_never_loses_positivity_over_a_million_equal_rows() -> None:
     assert np.all(np.isfinite(root.covariance()))
     assert np.linalg.eigvalsh(root.covariance())[0] > 0.0
     assert root.solve().sum() == pytest.approx(2.0, abs=1e-3)
+
+
+def _correlate(seed: int) -> FloatArray:
+    """A covariance (5, 5) of strongly correlated variables of very different sizes."""
+    rng = np.random.default_rng(seed)
+    mixed = rng.normal(size=(5, 5)) + 3.0 * rng.normal(size=(5, 1))
+    sizes = np.array([1e3, 1.0, 1e-2, 1e-4, 10.0])
+    return np.asarray(sizes[:, None] * (mixed @ mixed.T) * sizes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_known_by_a_covariance_has_this_covariance(seed: int) -> None:
+    covariance, values = _correlate(seed), np.array([1.0, -2.0, 3.0, 0.5, 0.0])
+    root = SquareRootInformation.from_covariance(values, covariance)
+    np.testing.assert_allclose(root.solve(), values, rtol=1e-9, atol=1e-9)
+    scale = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+    np.testing.assert_allclose(root.covariance() / scale, covariance / scale, atol=1e-9)
+    assert root.squares_left == 0.0
+    assert (np.diag(root.factor) > 0.0).all()
+    assert not np.tril(root.factor, -1).any()
+
+
+def test_inverse_root_is_one_also_where_variables_are_the_same() -> None:
+    covariance = _correlate(4)
+    root = invert_root(covariance)
+    np.testing.assert_allclose(root.T @ root @ covariance, np.eye(5), atol=1e-6)
+    same = np.outer([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    root = invert_root(same)
+    assert np.isfinite(root).all()
+    sizes = np.linalg.svd(root * [1.0, 2.0, 3.0], compute_uv=False)
+    assert sizes[2] == pytest.approx(1.0 / np.sqrt(3.0)), "of the sum of all three, each scaled to one"
+    assert sizes[:2] == pytest.approx([1.0 / (3.0 * np.sqrt(np.finfo(float).eps))] * 2, rel=1e-6)
+
+
+def test_a_covariance_that_rounding_has_spoiled_is_made_definite_by_as_little_as_does() -> None:
+    covariance = _correlate(5)
+    np.testing.assert_array_equal(make_definite(covariance), 0.5 * (covariance + covariance.T))
+    deviations = np.sqrt(np.diag(covariance))
+    direction = deviations * np.linalg.eigh(covariance / np.outer(deviations, deviations))[1][:, 0]
+    spoiled = np.outer(deviations, deviations) * 0.999999999999999
+    spoiled -= 1e-15 * np.outer(direction, direction)
+    definite = make_definite(spoiled)
+    np.linalg.cholesky(definite)
+    np.testing.assert_array_equal(definite, definite.T)
+    np.testing.assert_allclose(definite / np.outer(deviations, deviations), np.ones((5, 5)), atol=1e-12)
+    assert np.isnan(make_definite(np.full((2, 2), np.nan))).all(), "nothing makes that definite"

@@ -10,7 +10,7 @@ import pytest
 from support.chain import BAR, PUMA, drive, load_of, puma_motion
 
 from inertid_ros.core.chain import Chain, Target
-from inertid_ros.core.estimation.nuisances import find_misfit, find_nuisances, split_nuisances, tilt_gravity
+from inertid_ros.core.estimation.nuisances import find_misfit, find_nuisances, find_pull, split_nuisances, tilt_gravity
 from inertid_ros.core.estimation.systematic import JointSolution
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import Robot
@@ -75,6 +75,31 @@ def test_what_no_rigid_load_explains_is_an_error(
     found = find_misfit(solution, weight, LoadSettings())
     assert [(finding.level, finding.code) for finding in found] == [("error", "not_rigid")] * is_found
     assert all(cause in finding.message for finding in found)
+
+
+def pull(force: float, torque: float, doubt: float, gravity: FloatArray = DOWN) -> FloatArray:
+    """Standard deviations (10,) of what a force by pose may add to a load of 2 kg."""
+    empty = np.zeros((55, 55))
+    solution = JointSolution(np.zeros(55), empty, empty, np.ones(6), np.array([force, torque]), doubt, 1.0)
+    return np.asarray(np.sqrt(np.diag(find_pull(solution, 19.6, LoadSettings(), gravity))))
+
+
+def test_what_is_left_over_may_be_a_weight_that_nothing_shows() -> None:
+    assert not pull(0.1, 0.01, 1.0).any(), "correlated noise and drift leave as much"
+    mass, *moments = pull(0.5, 0.01, 1.0)[:4]
+    assert mass == pytest.approx(2.5 * np.sqrt(0.5**2 - 0.1**2) / 9.81, rel=1e-2)
+    assert moments == pytest.approx([0.1 * mass] * 3), "it attacks some tenth of a metre away"
+    assert pull(0.1, 0.05, 1.0)[0] == 0.0, "a torque is no weight"
+    assert (pull(0.1, 0.05, 1.0)[1:4] > 0.0).all()
+    assert not pull(0.5, 0.05, 1.0)[4:].any()
+
+
+def test_what_tilt_and_gains_take_up_beyond_what_is_set_may_be_a_weight() -> None:
+    assert pull(0.1, 0.01, 1.4)[0] == pytest.approx(2.5 * 0.01 * 2.0 * np.sqrt(1.4**2 - 1.0), rel=1e-2)
+
+
+def test_without_gravity_no_force_is_a_weight() -> None:
+    assert not pull(1.0, 0.1, 2.0, np.zeros(3)).any()
 
 
 def test_what_is_taken_as_exact_is_never_found() -> None:

@@ -49,7 +49,7 @@ def test_the_load_is_found_on_a_base_that_leans() -> None:
     assert not issues_of(chain)
     assert len(output.stamps) > 0.98 * len(base.wrenches().stamps)
     without = drive(make_chain(gravity_source="parameter"), base)
-    assert rms_of_forces(without) > 20.0 * rms_of_forces(output)
+    assert rms_of_forces(without) > 10.0 * rms_of_forces(output)
 
 
 def test_a_mount_that_is_tilted_for_good_is_as_good_as_gravity_that_is_known() -> None:

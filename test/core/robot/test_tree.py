@@ -10,8 +10,8 @@ from support.random_robots import make_random_tree
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import ArmModel, Robot
 from inertid_ros.core.robot.tree import (
-    BODY,
     FIXED,
+    KIND,
     MOTION,
     POSE,
     carry_twist,
@@ -40,11 +40,11 @@ def move_tree(tree: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray) -> 
     x = np.concatenate((tree.ravel(), np.zeros(POSE * count + MOTION * (count + 1))))
     x[motions + 6 : motions + 9] = GRAVITY
     for index, row in enumerate(tree):
-        state = (0.0, 0.0, 0.0) if row[1] == FIXED else (q[index], v[index], a[index])
-        body, pose, motion = BODY * index, poses + POSE * index, motions + MOTION * (index + 1)
-        place_body(x, body, state[0], pose)
-        parent = motions + MOTION * (int(row[0]) + 1)
-        move_body(x, body, pose, parent, state[1], state[2], True, motion)
+        state = (0.0, 0.0, 0.0) if row[KIND] == FIXED else (q[index], v[index], a[index])
+        pose, (motion, parent) = poses + POSE * index, (motions + MOTION * (k + 1) for k in (index, int(row[0])))
+        x[pose : pose + POSE] = placed = place_body(row, state[0])
+        above, own = x[parent : parent + MOTION], x[motion : motion + MOTION]
+        move_body(row, placed, above, state[1], state[2], True, own)
     return x[poses:motions].reshape(count, POSE), x[motions:].reshape(count + 1, MOTION)[1:]
 
 
@@ -89,8 +89,6 @@ def test_fixed_bodies_move_as_frames_do(seed: int) -> None:
 def test_twists_are_carried_and_crossed_as_spatial_vectors(seed: int) -> None:
     random = np.random.default_rng(seed)
     pose, (a, b) = draw_pose(random), random.normal(size=(2, 6))
-    x = np.concatenate((pack(pose), a, b, np.zeros(12)))
-    carry_twist(x, 0, 12, 24)
-    np.testing.assert_allclose(x[24:30], pose.actInv(pin.Motion(a)).vector, atol=1e-14)
-    cross_twists(x, 12, 18, 30)
-    np.testing.assert_allclose(x[30:], pin.Motion(a).cross(pin.Motion(b)).vector, atol=1e-14)
+    carried = carry_twist(tuple(pack(pose)), tuple(a))
+    np.testing.assert_allclose(carried, pose.actInv(pin.Motion(a)).vector, atol=1e-14)
+    np.testing.assert_allclose(cross_twists(tuple(a), tuple(b)), pin.Motion(a).cross(pin.Motion(b)).vector, atol=1e-14)
