@@ -25,7 +25,9 @@ import resource
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,7 +35,7 @@ import numpy as np
 import pinocchio as pin
 from imperfect import GRAVITY, SENSOR, Arm, FloatArray, Motion, random_load, true_wrenches
 from load_coverage import MILD, make_chain
-from page import describe_run, run_benchmark
+from page import describe_run, end_with_parent, run_benchmark
 from scipy.signal import lfilter
 
 from inertid_ros.core.estimation.estimate import LoadEstimate
@@ -216,16 +218,17 @@ def judge(day: Day | None, live: tuple[float, float] | None, minutes: float) -> 
 
 
 def main() -> int:
-    """Run both, and print or write the page; 1 if a limit is missed."""
+    """Run both side by side, and print or write the page; 1 if a limit is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--hours", type=float, default=24.0, help="of simulated motion (default 24), 0 for none")
     parser.add_argument("--minutes", type=float, default=60.0, help="of the real node (default 60), 0 for none")
     parser.add_argument("--domain", type=int, default=151, help="ROS_DOMAIN_ID, that of no other node (default 151)")
 
     def make_page(options: argparse.Namespace) -> tuple[str, list[str]]:
-        day = simulate(options.hours) if options.hours > 0.0 else None
-        live = run_live(options.minutes, options.domain) if options.minutes > 0.0 else None
-        return judge(day, live, options.minutes)
+        with ProcessPoolExecutor(1, get_context("spawn"), end_with_parent) as beside:
+            day = beside.submit(simulate, options.hours) if options.hours > 0.0 else None
+            live = run_live(options.minutes, options.domain) if options.minutes > 0.0 else None
+            return judge(None if day is None else day.result(), live, options.minutes)
 
     return run_benchmark(parser, make_page, "soak.md")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import pinocchio as pin
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Quaternion
@@ -100,5 +101,6 @@ def _draw_arrow(marker: Marker, vector: FloatArray) -> None:
 
 def find_quaternion(axes: FloatArray) -> Quaternion:
     """The rotation that has these right-handed axes as columns."""
-    x, y, z, w = pin.Quaternion(axes).coeffs().tolist()
+    in_columns = np.asfortranarray(axes)  # of any other matrix eigenpy makes a copy that is never freed
+    x, y, z, w = pin.Quaternion(in_columns).coeffs().tolist()
     return Quaternion(x=x, y=y, z=z, w=w)

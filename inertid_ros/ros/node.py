@@ -109,7 +109,9 @@ class EstimatorNode(LifecycleNode):
         except InertidError as error:
             self.get_logger().error(f"transition from {state.label} refused: {error}")
             return TransitionCallbackReturn.FAILURE
-        except Exception:  # noqa: BLE001 - whatever it is, on_error must follow
+        except Exception as error:  # noqa: BLE001 - whatever it is, on_error must follow
+            if isinstance(error, SHUTDOWN_ERRORS) and not self.context.ok():
+                return TransitionCallbackReturn.ERROR  # Ctrl-C meanwhile: the process ends
             self.get_logger().error(f"transition from {state.label} failed:\n{traceback.format_exc()}")
             return TransitionCallbackReturn.ERROR
         return result

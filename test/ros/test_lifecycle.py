@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import rclpy
 from lifecycle_msgs.msg import Transition
-from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.context import Context
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from support.bench import Bench
 
 from inertid_ros.ros.identification import Identification
@@ -113,3 +115,12 @@ def test_a_configure_that_fails_leaves_nothing_behind_and_can_be_tried_again(ben
     assert [len(list(kind)) for kind in (node.publishers, node.subscriptions, node.services, node.timers)] == before
     assert bench.change_state(CONFIGURE)
     assert bench.state() == "inactive"
+
+
+def test_ctrl_c_in_the_middle_of_a_transition_is_no_error(ros_domain: int, capfd: pytest.CaptureFixture[str]) -> None:
+    context = Context()
+    rclpy.init(context=context, domain_id=ros_domain)
+    node = EstimatorNode(context=context)
+    rclpy.shutdown(context=context)
+    assert node.on_configure(LifecycleState(0, "unconfigured")) is TransitionCallbackReturn.ERROR
+    assert "Traceback" not in capfd.readouterr().err

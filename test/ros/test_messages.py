@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rclpy.serialization import serialize_message
 from scipy.spatial.transform import Rotation
 from std_msgs.msg import Header
+from support.malloc import read_malloc
 from visualization_msgs.msg import Marker
 
 from inertid_ros.core.diagnosis import Finding
@@ -282,3 +284,22 @@ def test_numbers_have_the_digits_that_mean_something() -> None:
     assert format_estimate(-123.456, 35.0) == "-123 ± 69"
     assert format_estimate(0.5, 0.0) == "0.500000 ± 0.000000"
     assert format_parameter(4, 0.02, 0.001, "uncertain") == "0.0200 ± 0.0020 kg m² (95 %), uncertain"
+
+
+def test_messages_leave_no_memory_behind() -> None:
+    """Not in the libraries either that compose them: an hour has 36000 estimates."""
+    estimate, painter = make_estimate(), MarkerPainter()
+    body = estimate.known_body
+    assert body is not None
+
+    def compose_all() -> None:
+        painted = painter.paint(Header(), 1.5, body, True, np.ones(6), np.ones(6))
+        messages = parameters_message(estimate), covariance_message(estimate, estimate.covariance), painted
+        for message in (*messages, inertia_message(estimate, body)):
+            serialize_message(message)
+
+    compose_all()
+    before = read_malloc()
+    for _ in range(500):
+        compose_all()
+    assert read_malloc() - before < 5e6 * 500 / 36_000, "bytes, of the 5 MB that a node may grow in an hour"

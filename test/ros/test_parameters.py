@@ -139,7 +139,7 @@ def test_gravity_may_be_set_when_a_base_has_come_to_rest(bench: Bench) -> None:
 def test_the_files_for_known_robots_and_sensors_are_read_by_ros(bench: Bench, tmp_path: Path) -> None:
     for profile in (*iterate_profiles("robot"), *iterate_profiles("sensor")):
         path = tmp_path / f"{profile.names[0]}.yaml"
-        path.write_text(format_parameter_file([profile]), encoding="utf-8")
+        path.write_text(format_parameter_file([profile], path), encoding="utf-8")
         arguments = ["--ros-args", "--params-file", str(path)]
         node = EstimatorNode(context=bench.context, cli_args=arguments, use_global_arguments=False)
         assert node.settings == Settings.from_flat(profile.parameters)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -98,3 +101,14 @@ def test_buttons_pause_resume_and_guide(bench: Bench, listener: ViewListener) ->
         click("Reset", "forgotten")
         click(GUIDE, "Is there a tool")
         click("key t", "Mount the bare tool")
+
+
+def test_the_page_is_served_until_it_is_stopped(ros_domain: int) -> None:
+    pytest.importorskip("viser")
+    del ros_domain
+    command = [sys.executable, "-m", "inertid_ros.cli.main", "view", "--port", str(PORT)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert f":{PORT} in a browser" in next(line for line in process.stderr if "open" in line)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
