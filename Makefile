@@ -9,6 +9,7 @@
 # make faults  every fault of sensors, data and stamps on a live node (docs/faults.md)
 # make fuzz    COUNT (10000000) random messages through decoder, chain and node (docs/fuzz.md): a quarter of an hour
 # make coverage    which lines of the package the tests run, in processes that they start and in kernels, too
+# make mutation    COUNT (150) small mistakes in the load estimator and its input: which do tests notice? docs/mutation.md
 # make clean   remove the environment and all caches
 #
 # The first call creates .venv (see tools/environment). PYTHON=python3.12 chooses the interpreter, 3.10 to 3.13.
@@ -18,12 +19,14 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-KERNEL_TESTS := $(addprefix test/core/,rows input/test_timeline.py input/test_timestamps.py estimation/test_products.py)
+KERNEL_TESTS := test/ros/test_decode.py $(addprefix test/core/,rows \
+	$(foreach name,timeline timestamps smoothing,input/test_$(name).py) \
+	$(foreach name,folding products,estimation/test_$(name).py) \
+	$(foreach name,reading_faults convention_rules,checks/test_$(name).py))
 
-.PHONY: demo test test-all lint docs coverage faults fuzz kills soak clean environment
+.PHONY: demo test test-all lint docs coverage mutation faults fuzz kills soak clean environment
 
 demo: environment
-	$(if $(VIEW),@.venv/bin/pip install -qq --disable-pip-version-check --constraint constraints.txt viser)
 	@.venv/bin/inertid demo $(if $(VIEW),--view)
 
 # Three processes keep two cores busy: tests of nodes wait for each other's messages half of their time.
@@ -39,9 +42,8 @@ lint: environment
 	.venv/bin/mypy
 
 docs: environment
-	@.venv/bin/pip install -qq --disable-pip-version-check --constraint constraints.txt mkdocs
 	.venv/bin/mkdocs build --quiet
-	@echo "Open build/site/index.html, or run .venv/bin/mkdocs serve."
+	@echo "Open build/site/index.html; its search needs a server: .venv/bin/mkdocs serve."
 
 kills: environment
 	.venv/bin/python benchmarks/kills.py --count $(or $(COUNT),200) --write
@@ -63,6 +65,9 @@ coverage: environment
 	NUMBA_DISABLE_JIT=1 .venv/bin/coverage run -m pytest -n 2 --dist loadfile -m "not long" $(KERNEL_TESTS)
 	.venv/bin/coverage combine --quiet
 	.venv/bin/coverage report
+
+mutation: environment
+	.venv/bin/python benchmarks/mutation.py --count $(or $(COUNT),150) --write
 
 environment:
 	@PYTHON="$(PYTHON)" tools/environment

@@ -2,14 +2,15 @@
 
 The node is a process of its own in a real ROS graph, beside the simulated driver in real time: a PUMA whose gripper was
 captured as the tool, and that carries the bar of the 1986 paper. It keeps its state ten times a second, and is asked to
-save again as soon as it has saved. Every other kill (SIGKILL) waits for a temporary file to appear. After each of them
+save again as soon as it has saved. Every other kill (SIGKILL) waits for a temporary file to appear. The node is forked
+from a process that has loaded libraries and kernels, which takes longer than all the rest. After each kill
 
 - all files must be whole: the state with its checksum, and what ~/save writes;
 - the node is started again, and gets two seconds of data: the mass, less the tool, must be within 20 g;
 - what the killed writer has left must be gone by then.
 
 Kills are shared among as many graphs as there are processors, each with a tool and a state of its own. Where this
-program is killed itself, its nodes are, too.
+program is killed itself, its nodes are, too; what came of each kill until then is in build/kills.jsonl.
 
     python benchmarks/kills.py --count 200 --write
 
@@ -24,11 +25,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
+import json
+import math
 import random
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -52,21 +56,32 @@ from inertid_ros.files.state import read_state
 from inertid_ros.ros.driver_node import SimulatedDriver
 from inertid_ros.sim.scenario import read_load
 
-NODE = f"""
-import sys
+NODES = f"""
+import os, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from page import end_with_parent
 end_with_parent()
 from inertid_ros.ros import keeper, main, node
 keeper.PERIOD, node.DIAGNOSTICS_PERIOD = 0.0, 0.1
-sys.exit(main.run_estimator(sys.argv))
+main.prepare_kernels()
+while sys.stdin.readline():
+    process = os.fork()
+    if process == 0:
+        end_with_parent()
+        os._exit(main.run_estimator(sys.argv))
+    print(process, flush=True)
+    os.waitpid(process, 0)
+    print("ended", flush=True)
 """
+"""A process that forks a node for each line that it reads, says which process that is, and then that it has ended."""
 USEFUL = 0.02
 """Error of the mass [kg] up to which the node is useful."""
 DATA = 2.0
 """Seconds of data after which it must be."""
 LEARNING = 12.0
 """Seconds of data from which gripper and bar are learnt at first."""
+RECORD = Path(__file__).parents[1] / "build" / "kills.jsonl"
+"""What came of each kill, a line each: what is left of a run that was ended."""
 PATIENCE = 300.0
 """Seconds after which something that has not happened will not happen."""
 
@@ -77,7 +92,6 @@ class Graph:
     def __init__(self, folder: Path, domain: int) -> None:
         """Start the driver, with the gripper alone."""
         self.folder = folder
-        self._domain = domain
         self._context = Context()
         rclpy.init(context=self._context, domain_id=domain)
         self._executor = EventsExecutor(context=self._context)
@@ -91,7 +105,15 @@ class Graph:
             name: self._probe.create_client(Trigger, f"/inertid/{name}") for name in ("save", "capture_tool")
         }
         self._driver: SimulatedDriver | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        given = {"state_file": str(folder / "state.json"), "save_directory": str(folder)}
+        options = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
+        command = [sys.executable, "-c", NODES, "--ros-args", "--log-level", "error", *options]
+        environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
+        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+        self._nodes = subprocess.Popen(
+            command, env=environment, text=True, stdin=pipe, stdout=pipe, stderr=nothing, bufsize=1
+        )
+        self._process = 0
         self._saving: Any = None
 
     def _take_inertia(self, message: InertiaStamped) -> None:
@@ -112,11 +134,9 @@ class Graph:
         """Start the node, and wait until it has used data."""
         topic = "/inertid/load/parameters"
         self.wait(lambda: self._probe.count_publishers(topic) == 0, "another node is in this domain: choose --domain")
-        given = {"state_file": str(self.folder / "state.json"), "save_directory": str(self.folder)}
-        options = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
-        command = [sys.executable, "-c", NODE, "--ros-args", "--log-level", "error", *options]
-        environment = {**os.environ, "ROS_DOMAIN_ID": str(self._domain)}
-        self._process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+        assert self._nodes.stdin is not None
+        self._nodes.stdin.write("\n")
+        self._process = int(self._read_answer())
         self._saving, self._newest = None, 0.0
         self.wait(lambda: self._newest > 0.0, "no estimate")
 
@@ -127,10 +147,16 @@ class Graph:
             pass
 
     def kill(self) -> None:
-        """Kill the node."""
-        assert self._process is not None
-        self._process.kill()
-        self._process.wait()
+        """Kill the node, and wait until it is no more."""
+        os.kill(self._process, signal.SIGKILL)
+        self._read_answer()
+
+    def _read_answer(self) -> str:
+        """The next line of the process that forks nodes; RuntimeError if it is no more."""
+        assert self._nodes.stdout is not None
+        if not (line := self._nodes.stdout.readline()):
+            raise RuntimeError("no node can be started: look at what `inertid node` says")
+        return line
 
     def spin(self, seconds: float) -> None:
         """Let time pass, and save meanwhile as often as possible."""
@@ -177,8 +203,8 @@ class Graph:
 
     def close(self) -> None:
         """End everything."""
-        if self._process is not None:
-            self.kill()
+        self._nodes.kill()
+        self._nodes.wait()
         rclpy.shutdown(context=self._context)
 
 
@@ -197,82 +223,91 @@ def _try(read: Callable[[], object]) -> str:
     return ""
 
 
-class Kills(NamedTuple):
-    """What came of some kills.
+class Kill(NamedTuple):
+    """What came of a kill.
 
     Attributes:
-        errors: of the mass [kg] after each.
-        hits: how many were in the middle of a write.
+        graph: in which it was.
+        error: of the mass [kg] after it; nan if there was none.
+        is_hit: whether it was in the middle of a write.
         wrong: what was wrong.
     """
 
-    errors: list[float]
-    hits: int
+    graph: int
+    error: float
+    is_hit: bool
     wrong: list[str]
 
 
-def run(count: int, seed: int, domain: int) -> Kills:
-    """Kill a node so many times."""
+def run(graph: int, count: int, seed: int, domain: int) -> list[Kill]:
+    """Kill the node of a graph so many times, and note what came of each kill in the record at once."""
+    done: list[Kill] = []
+    with TemporaryDirectory() as name, RECORD.open("a", encoding="utf-8") as record:
+        nodes = Graph(Path(name), domain)
+        try:
+            for kill in _kill_often(nodes, graph, count, random.Random(seed)):
+                done.append(kill)
+                record.write(json.dumps(kill._asdict()) + "\n")
+                record.flush()
+                hit = ", in a write" if kill.is_hit else ""
+                print(f"graph {graph}, {len(done)}: {1e3 * kill.error:.1f} g{hit}", file=sys.stderr, flush=True)
+        except (TimeoutError, RuntimeError) as error:
+            done.append(Kill(graph, math.nan, False, [f"after {len(done)} kills: {error}"]))
+        finally:
+            nodes.close()
+    return done
+
+
+def _kill_often(nodes: Graph, graph: int, count: int, choose: random.Random) -> Iterator[Kill]:
     bar = read_load("bar")
     assert bar is not None
-    with TemporaryDirectory() as name:
-        graph = Graph(Path(name), domain)
-        try:
-            graph.drive("gripper", "none")
-            graph.start()
-            graph.learn(LEARNING)
-            graph.capture_tool()
-            graph.drive("bar", "gripper")
-            graph.learn(LEARNING)
-            return _kill_often(graph, count, random.Random(seed), bar[0])
-        finally:
-            graph.close()
-
-
-def _kill_often(graph: Graph, count: int, choose: random.Random, mass: float) -> Kills:
-    errors: list[float] = []
-    wrong: list[str] = []
-    hits = 0
+    nodes.drive("gripper", "none")
+    nodes.start()
+    nodes.learn(LEARNING)
+    nodes.capture_tool()
+    nodes.drive("bar", "gripper")
+    nodes.learn(LEARNING)
     for number in range(count):
-        graph.spin(choose.uniform(0.0, 1.0))
+        nodes.spin(choose.uniform(0.0, 1.0))
         if number % 2:
-            graph.wait_for_write()
-        graph.kill()
-        left = set(graph.folder.glob(".*.part"))
-        hits += bool(left)
-        wrong += [f"kill {number}: {text}" for text in check_files(graph.folder)]
-        graph.start()
-        graph.learn(DATA)
-        errors.append(graph.find_mass() - mass)
-        if not abs(errors[-1]) <= USEFUL:
-            wrong.append(f"kill {number}: {1e3 * errors[-1]:.0f} g")
-        if stale := left & set(graph.folder.glob(".*.part")):
-            wrong.append(f"kill {number}: {', '.join(sorted(path.name for path in stale))} is still there")
-        print(f"{number + 1}: {1e3 * errors[-1]:.1f} g{', in a write' if left else ''}", file=sys.stderr, flush=True)
-    return Kills(errors, hits, wrong)
+            nodes.wait_for_write()
+        nodes.kill()
+        left = set(nodes.folder.glob(".*.part"))
+        wrong = check_files(nodes.folder)
+        nodes.start()
+        nodes.learn(DATA)
+        error = nodes.find_mass() - bar[0]
+        if not abs(error) <= USEFUL:
+            wrong.append(f"{1e3 * error:.0f} g")
+        if stale := left & set(nodes.folder.glob(".*.part")):
+            wrong.append(f"{', '.join(sorted(path.name for path in stale))} is still there")
+        yield Kill(graph, error, bool(left), [f"kill {number}: {text}" for text in wrong])
 
 
-def run_all(count: int, seed: int, domain: int, processes: int) -> Kills:
+def run_all(count: int, seed: int, domain: int, processes: int) -> list[Kill]:
     """Share kills among graphs, each in a process and a domain of its own."""
     shares = [len(range(index, count, processes)) for index in range(min(processes, count))]
+    RECORD.parent.mkdir(exist_ok=True)
+    RECORD.write_text("", encoding="utf-8")
     with ProcessPoolExecutor(len(shares), get_context("spawn"), end_with_parent) as pool:
         graphs = range(len(shares))
-        done = list(pool.map(run, shares, [seed + graph for graph in graphs], [domain + graph for graph in graphs]))
-    return Kills(
-        [error for one in done for error in one.errors],
-        sum(one.hits for one in done),
-        [f"graph {graph}, {text}" for graph in graphs for text in done[graph].wrong],
-    )
+        done = pool.map(run, graphs, shares, [seed + graph for graph in graphs], [domain + graph for graph in graphs])
+        return [kill for part in done for kill in part]
 
 
-def format_page(kills: Kills) -> str:
+def list_failures(kills: Sequence[Kill]) -> list[str]:
+    """What was wrong with all of them."""
+    return [f"graph {kill.graph}, {text}" for kill in kills for text in kill.wrong]
+
+
+def format_page(kills: Sequence[Kill]) -> str:
     """The page of the documentation."""
-    errors, hits, wrong = kills
-    sizes = 1e3 * np.abs(errors)
+    wrong = list_failures(kills)
+    sizes = 1e3 * np.abs([kill.error for kill in kills if math.isfinite(kill.error)])
     about = (__doc__ or "").strip().split("\n\n    python")[0]
     found = [
-        f"| kills | {len(errors)} |",
-        f"| of them in the middle of a write | {hits} |",
+        f"| kills | {len(sizes)} |",
+        f"| of them in the middle of a write | {sum(kill.is_hit for kill in kills)} |",
         f"| error of the mass after {DATA:g} s of data, median [g] | {np.median(sizes):.1f} |",
         f"| 95 % / largest [g] | {np.percentile(sizes, 95):.1f} / {sizes.max():.1f} |",
         f"| failures | {len(wrong)} |",
@@ -293,7 +328,7 @@ def main() -> int:
 
     def make_page(options: argparse.Namespace) -> tuple[str, list[str]]:
         kills = run_all(options.count, options.seed, options.domain, options.processes)
-        return format_page(kills), kills.wrong
+        return format_page(kills), list_failures(kills)
 
     return run_benchmark(parser, make_page, "kills.md")
 
