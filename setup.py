@@ -35,6 +35,8 @@ JAZZY = [
     "ros-jazzy-visualization-msgs",
 ]
 
+VISER = "viser>=1.1"  # to anything older, pip would resort without a word where another pin excludes 1.1
+
 
 def read_package_xml() -> dict[str, str]:
     """Return name, version, description, license, maintainer and its e-mail."""
@@ -89,15 +91,17 @@ setup(
         "test": [
             "distributed",
             "hypothesis",
+            "mkdocs",
             "mypy",
             "pytest",
             "pytest-xdist",
             "ruff",
             "setuptools",
             "types-PyYAML",
+            VISER,
             "xacro",
         ],
-        "view": ["viser>=1.1"],  # to anything older, pip would resort without a word where another pin excludes 1.1
+        "view": [VISER],
         "xacro": ["xacro"],
     },
     entry_points={

@@ -286,3 +286,6 @@ def test_the_wheel_works_outside_the_tree(source: Path, tmp_path: Path) -> None:
     assert "ur10e" in run(*inertid, "config", "--list")
     assert run(*inertid, "replay", "my_bag", "-o", "result").rstrip().endswith("written to result")
     assert run(*inertid, "csv", "result").count("\n") == 11
+    assert "ok  the truth is inside the stated uncertainty" in run(
+        *inertid, "demo"
+    )  # with kernels that have to be compiled first

@@ -259,7 +259,9 @@ class Bag:
             self._salvage_file(source, folder / f"{index}.mcap")
         if not self._readers and not self._damaged_databases:
             self._stack.close()
-            raise RecordingError(f"bag '{self.path}' cannot be read ({reason}): copy or record it again")
+            is_bag = self.path.is_dir() or not {*_SUFFIXES}.isdisjoint(self.path.suffixes)
+            advice = "copy or record it again" if is_bag else "name a rosbag2 folder, or its .mcap or .db3 file"
+            raise RecordingError(f"bag '{self.path}' cannot be read ({reason}): {advice}")
         self.trouble.append(
             f"bag '{self.path}' is damaged ({reason}): what can be read was used; copy or record it again"
         )

@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import gc
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -153,7 +154,18 @@ LIBRARY = file_option(
 )
 JSON = option("--json", action="store_true", help="print JSON instead of tables")
 YES = option("--yes", action="store_true", help="give the usual answer to every question")
-ESTIMATOR = option("--node", default="inertid", metavar="NAME", help="name of the estimator (default inertid)")
+
+
+def _node_name(text: str) -> str:
+    """Read the name of a node, with or without its namespace."""
+    if not re.fullmatch(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"'{text}' is not the name of a node, such as inertid or /left/inertid")
+    return text
+
+
+ESTIMATOR = option(
+    "--node", type=_node_name, default="inertid", metavar="NAME", help="name of the estimator (default inertid)"
+)
 GRAVITY = option(
     "--gravity",
     type=float,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from inertid_ros.bags.bag import Bag
 from inertid_ros.cli.command import OK, say
-from inertid_ros.core.errors import RobotDescriptionError, SettingError
+from inertid_ros.core.errors import FileAccessError, RobotDescriptionError, SettingError
 from inertid_ros.core.settings.settings import iterate_settings
 from inertid_ros.files.access import write_whole
 from inertid_ros.files.estimate import SavedEstimate, read_estimate
@@ -69,7 +69,9 @@ def write_configuration(options: argparse.Namespace) -> int:
     profiles = find_profiles(options.robot, options.sensor)
     if not profiles:
         raise SettingError("robot", "", "a name of `inertid config --list`, here or after --sensor")
-    return _write(format_parameter_file(profiles), options.output)
+    if options.output is not None and options.output.exists():
+        raise FileAccessError(f"'{options.output}' already exists: choose another name, or move it away")
+    return _write(format_parameter_file(profiles, options.output or Path("my_arm.yaml")), options.output)
 
 
 def write_table(options: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 
 from inertid_ros.cli.command import (
     ARM,
@@ -39,12 +40,18 @@ from inertid_ros.view.server import PORT
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    return run_command(parse(sys.argv[1:] if arguments is None else arguments))
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Options of a command; --ros-args and all that follows are for ROS."""
+    own = list(takewhile(lambda argument: argument != "--ros-args", arguments))
     parser = make_parser(COMMANDS)
-    options, rest = parser.parse_known_args(arguments)
-    if rest and not (options.takes_ros_arguments and rest[0] == "--ros-args"):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    options.ros_arguments = rest
-    return run_command(options)
+    options = parser.parse_args(own)
+    options.ros_arguments = list(arguments[len(own) :])
+    if options.ros_arguments and not options.takes_ros_arguments:
+        parser.error(f"unrecognized arguments: {' '.join(options.ros_arguments)}")
+    return options
 
 
 def _resolution(text: str) -> int:

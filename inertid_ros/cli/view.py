@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from inertid_ros.bags.bag import Bag
@@ -31,7 +32,8 @@ def run(options: argparse.Namespace) -> int:
 
         with serve(options.port, "inertid") as server:
             say(f"open {locate(options.port)} in a browser; Ctrl-C ends")
-            watch(server, options.node, options.ros_arguments or [])
+            with suppress(KeyboardInterrupt):  # before rclpy has taken over
+                watch(server, options.node, options.ros_arguments or [])
         return OK
     if options.ros_arguments:
         raise ViewError("--ros-args are for a running estimator: with a bag, use --params and --remap")
@@ -42,10 +44,8 @@ def run(options: argparse.Namespace) -> int:
         complain(options, shape.missing)
         page.show_robot(replay.robot, shape)
         say(f"open {locate(options.port)} in a browser; Ctrl-C ends")
-        try:
+        with suppress(KeyboardInterrupt):
             play(page, screening)
-        except KeyboardInterrupt:
-            pass
     return OK
 
 

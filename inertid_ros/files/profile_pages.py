@@ -67,8 +67,11 @@ Also called: {names}. Driver: <{driver}>.
 """
 
 
-def format_parameter_file(profiles: Sequence[Profile]) -> str:
-    """A commented parameter file for the node: what profiles set, later ones taking precedence, and why."""
+def format_parameter_file(profiles: Sequence[Profile], path: Path) -> str:
+    """A commented parameter file for the node: what profiles set, later ones taking precedence, and why.
+
+    The commands in it name the path at which it will be.
+    """
     topics = {name: topic for profile in profiles for name, topic in profile.topics.items()}
     parameters = {name: value for profile in profiles for name, value in profile.parameters.items()}
     remaps = " ".join(f"{name}_topic:={topic}" for name, topic in topics.items())
@@ -79,8 +82,8 @@ def format_parameter_file(profiles: Sequence[Profile]) -> str:
         "# Before:",
         *(line for profile in profiles for step in profile.before for line in _comment(step, bullet=True)),
         "# Beside the driver, and from a recording:",
-        f"#     ros2 launch inertid_ros load.launch.py params_file:=my_arm.yaml {remaps}",
-        f"#     inertid replay my_bag --params my_arm.yaml {replay} -o result",
+        f"#     ros2 launch inertid_ros load.launch.py params_file:={path} {remaps}",
+        f"#     inertid replay my_bag --params {path} {replay} -o result",
         "# All other parameters: inertid params",
         "/**:",
         "  ros__parameters:",

@@ -34,6 +34,7 @@ def read_source(path: Path, advice: str) -> bytes:
 def _expand(path: Path, arguments: dict[str, str]) -> str:
     try:
         import xacro
+        from xacro.substitution_args import ArgException
     except ImportError:
         raise FileAccessError(f"robot description '{path}' needs the package xacro: {_INSTALL}") from None
     try:
@@ -46,4 +47,6 @@ def _expand(path: Path, arguments: dict[str, str]) -> str:
         elif isinstance(cause, ExpatError):
             advice = "correct its XML"
         reason = " ".join(str(cause).split())
+        if isinstance(cause, ArgException):
+            reason = f"argument '{reason}' has no value"
         raise RobotDescriptionError(f"xacro file '{path}' cannot be expanded: {reason}; {advice}") from None

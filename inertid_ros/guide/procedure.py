@@ -93,6 +93,9 @@ def check_inputs(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
             yield "ERROR", f"{source}: the estimator does not use it. Set estimators to [load], load.source to wrench"
             continue
         rate = status.values.get("rate [Hz]")
+        if rate == "0.0" and status.level == "info":
+            yield "wait", f"{source}: no messages yet"
+            continue
         yield words[status.level], f"{source}: {f'{rate} Hz, ' if rate else ''}{status.message}"
     if snapshot.path is None:
         yield "wait", "sensor frame: not known before the first wrench and a robot description"

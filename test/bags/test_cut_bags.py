@@ -148,3 +148,13 @@ def test_command_says_it_in_a_line_and_fails(
     assert "damaged" in line
     for name in ("estimate.json", "predictions.mcap", "report.html"):
         assert (tmp_path / "out" / name).is_file()
+
+
+def test_what_is_no_recording_at_all_is_told_from_a_damaged_one(tmp_path: Path) -> None:
+    other, empty = tmp_path / "arm.urdf", tmp_path / "run.mcap"
+    other.write_text("<robot/>", encoding="utf-8")
+    empty.touch()
+    with pytest.raises(RecordingError, match="name a rosbag2 folder"), Bag(other):
+        pass
+    with pytest.raises(RecordingError, match="record it again"), Bag(empty):
+        pass

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +20,12 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
+from rich.console import Console
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
+from inertid_ros.cli.command import STOPPED
 from inertid_ros.cli.guide import JsonLines, Screen, lead, show_snippets
 from inertid_ros.cli.observer import Observer
 from inertid_ros.core.records import FloatArray
@@ -197,3 +203,39 @@ def test_plain_lines_are_written_once(capsys: pytest.CaptureFixture[str]) -> Non
     )
     written = capsys.readouterr().out.splitlines()
     assert written == ["Something is missing.", "  ERROR wrench: no messages, 0.0 Hz", "  [enter] go on"]
+
+
+def test_an_estimator_is_started_where_there_is_none_and_ends_with_the_guide(ros_domain: int, tmp_path: Path) -> None:
+    """Without a driver the guide says what is missing, and waits for it."""
+    del ros_domain
+    command = [sys.executable, "-m", "inertid_ros.cli.main", "guide", "--json"]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        said = json.loads(process.stdout.readline())
+        assert said["step"] == "check"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == STOPPED
+    assert errors.splitlines()[0] == "no estimator is running: one is started here"
+    assert errors.splitlines()[-1] == "inertid guide: stopped"
+
+
+def test_a_terminal_shows_what_is_known_in_colour_and_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    from inertid_ros.cli.demo.view import Snapshot
+
+    written = io.StringIO()
+    monkeypatch.setattr(
+        "inertid_ros.cli.guide.Console",
+        lambda **options: Console(file=written, force_terminal=True, width=90, **options),
+    )
+    screen = Screen()
+    states = ("known", "uncertain", *["not excited yet"] * 8)
+    known = Snapshot((), np.arange(10.0), states=states, values=np.ones(10), covariance=1e-4 * np.eye(10))
+    screen(Instruction("pose", "Turn joint4.", ("by 30 deg",), {"s": "skip"}), known)
+    shown = written.getvalue()
+    screen(Instruction("pose", "Turn joint4.", ("by 30 deg",), {"s": "skip"}), known)
+    assert written.getvalue() == shown, "not drawn again for nothing"
+    screen.close()
+    for text in ("Turn joint4.", "by 30 deg", "[s] skip", "[q] quit", "not excited yet", "Ixx"):
+        assert text in shown

@@ -51,7 +51,7 @@ def test_a_profile_names_its_file_its_driver_and_its_sources(profile: Profile) -
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.names[0])
 def test_the_written_file_sets_exactly_what_the_profile_says(profile: Profile, tmp_path: Path) -> None:
     path = tmp_path / "arm.yaml"
-    path.write_text(format_parameter_file([profile]), encoding="utf-8")
+    path.write_text(format_parameter_file([profile], path), encoding="utf-8")
     settings = read_settings(path)
     assert settings == Settings.from_flat(profile.parameters)
     assert changed(settings)
@@ -65,6 +65,7 @@ def test_what_a_robot_without_wrist_sensor_measures_is_replaced_by_a_sensor_moun
     alone = read_settings(path)
     assert alone.load.source is LoadSource.EFFORT
     assert alone.links.effort_unit is EffortUnit.NEWTON_METRE
+    path.unlink()
     assert main(["config", "fr3", "--sensor", "ft300", "-o", str(path)]) == 0
     with_sensor = read_settings(path)
     assert with_sensor.load.source is LoadSource.WRENCH
@@ -72,6 +73,18 @@ def test_what_a_robot_without_wrist_sensor_measures_is_replaced_by_a_sensor_moun
     text = path.read_text(encoding="utf-8")
     assert "joint_states_topic:=/franka/joint_states" in text
     assert "wrench_topic:=/robotiq_force_torque_sensor_broadcaster/wrench" in text
+
+
+def test_a_parameter_file_names_itself_and_no_other_is_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "cell_7.yaml"
+    assert main(["config", "ur", "-o", str(path)]) == 0
+    assert f"--params {path} " in path.read_text(encoding="utf-8")
+    path.write_text("mine", encoding="utf-8")
+    assert main(["config", "ur", "-o", str(path)]) == 1
+    assert "already exists" in capsys.readouterr().err
+    assert path.read_text(encoding="utf-8") == "mine"
 
 
 def test_the_list_has_every_name_and_a_wrong_one_is_told_the_right_ones(capsys: pytest.CaptureFixture[str]) -> None:

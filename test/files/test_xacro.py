@@ -62,7 +62,10 @@ def test_commands_take_it(arm: Path, capsys: pytest.CaptureFixture[str]) -> None
             "<xacro:include filename='$(find no_such_package)/a.xacro'/>",
             r"source the workspace of the packages that it includes \(AMENT_PREFIX_PATH\)",
         ),
-        ("<link name='$(arg model)'/>", "model.*give its arguments behind the path: NAME:=VALUE"),
+        (
+            "<link name='$(arg model)'/>",
+            "argument 'model' has no value; give its arguments behind the path: NAME:=VALUE",
+        ),
         ("<link name='${1 / 0}'/>", "division by zero"),
         ("<link name='${nothing}'/>", "nothing"),
         ("<link", "not well-formed.*; correct its XML"),

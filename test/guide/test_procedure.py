@@ -205,6 +205,8 @@ def test_nothing_is_saved_unless_it_is_wanted_and_an_error_is_no_success() -> No
 def test_checks_name_what_is_missing_and_wait_for_the_noise() -> None:
     person = Person()
     whole = person.snapshot
+    early = Status("info", "fine", {"rate [Hz]": "0.0"})
+    assert ("wait", "wrench: no messages yet") in check_inputs(replace(whole, inputs={**FINE, "wrench": early}))
     silent = Status("error", "no messages. To do: start the driver", {"rate [Hz]": "0.0"})
     person.snapshot = replace(whole, inputs={**FINE, "wrench": silent})
     assert any(line.startswith("ERROR wrench: 0.0 Hz, no messages") for line in person.look().details)

@@ -43,7 +43,8 @@ phone.onload = () => setTimeout(() => {
   if (root.scrollWidth > root.clientWidth) found.push('page');
   inside.querySelectorAll('body *').forEach(part => {
     const box = part.getBoundingClientRect();
-    if (box.width && box.right > root.clientWidth + 0.5 && !part.closest('.scroll table, svg'))
+    const scrolls = part.closest('.scroll table, .wy-table-responsive table, pre code, svg');
+    if (box.width && box.right > root.clientWidth + 0.5 && !scrolls)
       found.push(part.tagName + '#' + part.id + '.' + part.getAttribute('class'));
   });
   const list = document.createElement('pre');
@@ -52,7 +53,7 @@ phone.onload = () => setTimeout(() => {
   document.body.appendChild(list);
 }, 2000);
 """
-"""Lists elements that end to the right of the screen; tables may, inside of a box that scrolls."""
+"""Lists elements that end to the right of the screen; tables and code may, inside of a box that scrolls."""
 
 
 def _open(page: Path, profile: Path, *more: str) -> tuple[str, list[str]]:

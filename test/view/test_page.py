@@ -1,10 +1,11 @@
-"""The page of a recording in a real browser, where there is one."""
+"""The page of a recording: how it is played, and in a real browser, where there is one."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from support.bags import puma_messages, write_bag
@@ -12,8 +13,8 @@ from support.live_browser import Browser
 
 from inertid_ros.cli import view
 from inertid_ros.cli.command import make_parser
-from inertid_ros.cli.main import COMMANDS
-from inertid_ros.view.page import Page
+from inertid_ros.cli.main import COMMANDS, main
+from inertid_ros.view.page import PAUSE, PLAY, Page
 from inertid_ros.view.server import locate, serve
 from inertid_ros.view.shapes import list_parts
 
@@ -75,3 +76,58 @@ def test_a_recording_is_played_in_the_browser(page: WatchedPage, width: int, tmp
         assert not browser.errors
     finally:
         browser.close()
+
+
+class Clock:
+    """Time that passes only where one waits for it."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += max(seconds, 0.25)
+
+
+class ScriptedPage(Page):
+    """Buttons are clicked at some of its pictures, and after the last one somebody presses Ctrl-C."""
+
+    clicks: ClassVar[dict[int, str]] = {2: PLAY, 6: PAUSE, 9: PLAY, 40: PLAY}
+    seen: ClassVar[list[tuple[float, str]]] = []
+
+    def take_actions(self) -> list[str]:
+        picture = len(self.seen)
+        self.seen.append((self.time, self._toggle.options[0]))
+        if picture > 45:
+            raise KeyboardInterrupt
+        return [self.clicks[picture]] if picture in self.clicks else []
+
+
+def test_a_recording_is_played_at_its_own_pace_from_where_it_was_paused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A picture every quarter of a second, of a recording of 3 s."""
+    pytest.importorskip("viser")
+    bag = write_bag(tmp_path / "bag", puma_messages(3.0))
+    monkeypatch.setattr(view, "time", Clock())
+    monkeypatch.setattr(view, "Page", ScriptedPage)
+    ScriptedPage.seen.clear()
+    assert main(["view", str(bag), "--port", str(PORT)]) == 0
+    assert f":{PORT} in a browser" in capsys.readouterr().err
+    times, offered = zip(*ScriptedPage.seen, strict=True)
+    assert times[:4] == (0.0, 0.0, 0.0, 0.25), "from the picture after the click on"
+    assert times[6] == times[9] == 1.0
+    assert offered[3:10] == (PAUSE, PAUSE, PAUSE, PAUSE, PLAY, PLAY, PLAY)
+    end = times[40]
+    assert 2.8 < end < 3.1
+    assert times[25:41] == (end,) * 16
+    assert offered[40] == PLAY
+    assert times[41:43] == (0.25, 0.5), "once more from the beginning"
+
+
+def test_options_of_a_recording_are_not_those_of_an_estimator(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", "--params", "arm.yaml", "--start", "1"]) == 1
+    assert "--params, --start are for a bag" in capsys.readouterr().err
+    assert main(["view", "bag", "--ros-args", "-p", "gravity:=[0.0]"]) == 1
+    assert "--ros-args are for a running estimator" in capsys.readouterr().err

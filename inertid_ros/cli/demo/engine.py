@@ -24,7 +24,9 @@ from rich.console import Console
 from std_msgs.msg import Float64MultiArray
 
 from inertid_ros.cli.demo.view import DemoView, Snapshot
+from inertid_ros.core.compiled import is_compiled
 from inertid_ros.core.errors import InertidError
+from inertid_ros.ros.main import prepare_kernels
 from inertid_ros.ros.runtime import make_executor, ros_session
 from inertid_ros.view.server import PORT, locate
 
@@ -158,6 +160,8 @@ def run_demo(
     DemoError if it cannot continue.
     """
     console = Console()
+    if not is_compiled():
+        prepare_kernels()  # here, since the estimator is waited for
     _isolate_ros()
     conclude: Callable[[Console], int] | None = None
     view = DemoView(console, describe)
