@@ -34,7 +34,7 @@ test: lint
 	.venv/bin/python -m pytest -n 3 --dist loadfile -m "not long"
 
 test-all: lint
-	.venv/bin/python -m pytest -n 2 --dist loadfile
+	.venv/bin/python -m pytest -n 2 --dist loadfile --timeout 3600
 
 lint: environment
 	.venv/bin/ruff check .

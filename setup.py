@@ -94,6 +94,7 @@ setup(
             "mkdocs",
             "mypy",
             "pytest",
+            "pytest-timeout",
             "pytest-xdist",
             "ruff",
             "setuptools",

@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+from support.processes import Process
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 CHILD = "from page import end_with_parent; end_with_parent(); import time; print('up', flush=True); time.sleep(600)"
 PARENT = f"""
@@ -29,7 +31,7 @@ def _is_running(pid: int) -> bool:
 
 def test_a_node_ends_with_the_benchmark_that_was_killed() -> None:
     environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS)}
-    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, env=environment) as parent:
+    with Process([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, env=environment) as parent:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
         assert _is_running(child)

@@ -30,10 +30,9 @@ def run(options: argparse.Namespace) -> int:
             raise ViewError(f"{', '.join(given)} are for a bag: beside an estimator, use -p and -r after --ros-args")
         from inertid_ros.cli.view_live import watch
 
-        with serve(options.port, "inertid") as server:
+        with serve(options.port, "inertid") as server, suppress(KeyboardInterrupt):  # before rclpy has taken over
             say(f"open {locate(options.port)} in a browser; Ctrl-C ends")
-            with suppress(KeyboardInterrupt):  # before rclpy has taken over
-                watch(server, options.node, options.ros_arguments or [])
+            watch(server, options.node, options.ros_arguments or [])
         return OK
     if options.ros_arguments:
         raise ViewError("--ros-args are for a running estimator: with a bag, use --params and --remap")
@@ -43,8 +42,8 @@ def run(options: argparse.Namespace) -> int:
         shape = list_parts(replay.description, replay.robot, options.urdf or Path("robot.urdf"))
         complain(options, shape.missing)
         page.show_robot(replay.robot, shape)
-        say(f"open {locate(options.port)} in a browser; Ctrl-C ends")
         with suppress(KeyboardInterrupt):
+            say(f"open {locate(options.port)} in a browser; Ctrl-C ends")
             play(page, screening)
     return OK
 

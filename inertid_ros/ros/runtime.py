@@ -7,8 +7,9 @@ import gc
 import inspect
 import re
 import signal
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import rclpy
@@ -26,6 +27,9 @@ from inertid_ros.core.errors import InertidError
 
 SHUTDOWN_ERRORS = (NotInitializedException, rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle)
 """What rclpy raises, among other things, when something is used whose context was shut down."""
+
+GRACE = 0.5
+"""Seconds after a signal in which rclpy's own handler shuts the context down, on a busy machine, too."""
 
 IDLE_PERIOD = 0.5
 """Seconds between two looks at the context; messages and signals are served at once, not at this period."""
@@ -66,9 +70,15 @@ def ros_session(arguments: list[str] | None = None) -> Iterator[None]:
     is_initialised = False
 
     def on_interrupt(*_: object) -> None:
-        """Leave SIGINT to rclpy, whose own handler runs besides, as soon as there is one."""
+        """Leave SIGINT to rclpy, whose own handler runs besides, as soon as there is one.
+
+        One that comes just before there is one is seen here only, and just after it: then nobody else would act on it.
+        """
         if not is_initialised:
             raise KeyboardInterrupt
+        unheard = threading.Timer(GRACE, _shut_down)
+        unheard.daemon = True
+        unheard.start()
 
     python_handler = signal.signal(signal.SIGINT, on_interrupt)
     try:
@@ -84,6 +94,11 @@ def ros_session(arguments: list[str] | None = None) -> Iterator[None]:
     finally:
         rclpy.try_shutdown()
         signal.signal(signal.SIGINT, python_handler)
+
+
+def _shut_down() -> None:
+    with suppress(*SHUTDOWN_ERRORS):  # it is being shut down already
+        rclpy.try_shutdown()
 
 
 def run_node(name: str, arguments: list[str] | None, make_node: Callable[[], Node]) -> int:

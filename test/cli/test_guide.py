@@ -23,6 +23,7 @@ from rclpy.task import Future
 from rich.console import Console
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool
+from support.processes import Process
 from trajectory_msgs.msg import JointTrajectory
 
 from inertid_ros.cli.command import STOPPED
@@ -210,7 +211,7 @@ def test_an_estimator_is_started_where_there_is_none_and_ends_with_the_guide(ros
     del ros_domain
     command = [sys.executable, "-m", "inertid_ros.cli.main", "guide", "--json"]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, **pipes, text=True, cwd=tmp_path) as process:
+    with Process(command, **pipes, cwd=tmp_path) as process:
         assert process.stdout is not None
         said = json.loads(process.stdout.readline())
         assert said["step"] == "check"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 from support.bench import Bench
+from support.processes import Process
 
 from inertid_ros.ros.inputs import SAMPLES
 from inertid_ros.ros.pace import BEHIND, FEWEST, LONGEST, PERIOD, Pace
@@ -57,7 +57,7 @@ for stamp in range(begin, begin + 15_000_000_000, 1_000_000):
 def test_messages_lost_by_the_middleware_are_counted(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inertid_ros.ros.inputs.SAMPLES", SAMPLES)
     bench.start()
-    with subprocess.Popen([sys.executable, "-c", _LOSE]) as flood:
+    with Process([sys.executable, "-c", _LOSE]) as flood:
         try:
             assert bench.spin_until(lambda: "lost" in bench.history("wrench"))
         finally:
@@ -81,8 +81,9 @@ def test_overload_thins_predictions_until_it_is_over_and_nothing_else(
     assert "thinned" not in bench.history("output")
     (session,) = identification.sessions
     stamp = bench.origin + round(bench.time * 1e9)
-    with subprocess.Popen([sys.executable, "-c", _FLOOD, str(stamp)]):
+    with Process([sys.executable, "-c", _FLOOD, str(stamp)]) as flood:
         assert bench.spin_until(lambda: "thinned" in bench.history("output"))
+        flood.wait()
     assert bench.spin_until(lambda: node._pace.stride == 1)
     received, used = session._usage.wrenches_received, session._usage.samples_used
     assert used > 0.5 * received, "but for what was in gaps"

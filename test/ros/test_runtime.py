@@ -58,3 +58,23 @@ with ros_session([]):
 def test_the_first_line_of_the_log_does_not_look_at_all_modules() -> None:
     done = subprocess.run([sys.executable, "-c", LOGGED], capture_output=True, text=True, timeout=60, check=False)
     assert int(done.stdout.split("files:")[1]) < 10, done.stderr
+
+
+UNHEARD = """
+import signal
+from rclpy.node import Node
+from inertid_ros.ros.runtime import ros_session, spin
+
+with ros_session([]):
+    node = Node("unheard")
+    signal.getsignal(signal.SIGINT)(signal.SIGINT, None)
+    spin(node)
+print("ended")
+"""
+"""A signal that came before rclpy's handler was there, and that Python hands on after it."""
+
+
+def test_a_signal_that_rclpy_has_missed_ends_the_process_all_the_same() -> None:
+    done = subprocess.run([sys.executable, "-c", UNHEARD], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "ended\n", done.stderr
+    assert done.returncode == 0

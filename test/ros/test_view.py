@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
+from subprocess import PIPE
 
 import numpy as np
 import pytest
 import rclpy
 from support.bench import Bench
+from support.processes import Process
 
 from inertid_ros.cli.view_live import Viewer, ViewListener
 from inertid_ros.view.page import GUIDE, PAUSE, RESUME, Page
@@ -91,6 +92,7 @@ def test_buttons_pause_resume_and_guide(bench: Bench, listener: ViewListener) ->
             page._actions.put(action)
 
             def is_told() -> bool:
+                bench.feed(0.02)  # however long it takes: a driver that falls silent is what the guide speaks of first
                 viewer.show()
                 return any(outcome in text for text in page._written.values())
 
@@ -107,7 +109,7 @@ def test_the_page_is_served_until_it_is_stopped(ros_domain: int) -> None:
     pytest.importorskip("viser")
     del ros_domain
     command = [sys.executable, "-m", "inertid_ros.cli.main", "view", "--port", str(PORT)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with Process(command, stderr=PIPE) as process:
         assert process.stderr is not None
         assert f":{PORT} in a browser" in next(line for line in process.stderr if "open" in line)
         process.send_signal(signal.SIGINT)
