@@ -30,9 +30,8 @@ def run(options: argparse.Namespace) -> int:
             raise ViewError(f"{', '.join(given)} are for a bag: beside an estimator, use -p and -r after --ros-args")
         from inertid_ros.cli.view_live import watch
 
-        with serve(options.port, "inertid") as server, suppress(KeyboardInterrupt):  # before rclpy has taken over
-            say(f"open {locate(options.port)} in a browser; Ctrl-C ends")
-            watch(server, options.node, options.ros_arguments or [])
+        with suppress(KeyboardInterrupt):  # before rclpy has taken over
+            watch(options.port, options.node, options.ros_arguments or [])
         return OK
     if options.ros_arguments:
         raise ViewError("--ros-args are for a running estimator: with a bag, use --params and --remap")

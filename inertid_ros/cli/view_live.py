@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import rclpy
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from rclpy.task import Future
 
 from inertid_ros.cli.command import say
 from inertid_ros.cli.guide import Guided
@@ -25,10 +24,11 @@ from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, UPPER_TRIANGLE
 from inertid_ros.guide.dialogue import Snapshot, Status
 from inertid_ros.guide.procedure import guide
 from inertid_ros.ros.inputs import SAMPLES, wrench_decoder
-from inertid_ros.ros.runtime import end_nodes, make_executor, ros_session
+from inertid_ros.ros.runtime import ros_session, spin
 from inertid_ros.text.numbers import PARAMETER_UNITS
 from inertid_ros.view.instant import Instant, Parameters, Signals, Verdict
 from inertid_ros.view.page import END, GUIDE, KEY, PAUSE, RESUME, SERVICES, Page
+from inertid_ros.view.server import locate, serve
 from inertid_ros.view.shapes import list_parts
 from inertid_ros.view.tracks import WINDOW, Track, Tracks
 
@@ -42,21 +42,17 @@ PATIENCE = 5.0
 """Seconds of silence after which the estimator counts as gone: it says something every second."""
 
 
-def watch(server: Any, estimator: str, arguments: list[str]) -> None:
-    """Show an estimator, and do what is asked of it, until the process is asked to stop."""
-    with ros_session(arguments):
+def watch(port: int, estimator: str, arguments: list[str]) -> None:
+    """Show an estimator, and do what is asked of it, until the process is asked to stop.
+
+    Raises:
+        ViewError: if the page cannot be served.
+    """
+    with ros_session(arguments), serve(port, "inertid") as server:
         listener = ViewListener(estimator)
-        executor = make_executor(listener.node)
-        executor.add_node(listener.node)
         viewer = Viewer(Page(server), listener)
-        try:
-            due = time.monotonic()
-            while rclpy.ok():
-                due = max(due + 1.0 / RATE, time.monotonic())
-                executor.spin_until_future_complete(Future(), timeout_sec=max(due - time.monotonic(), 1e-3))
-                viewer.show()
-        finally:
-            end_nodes(executor, listener.node)
+        say(f"open {locate(port)} in a browser; Ctrl-C ends")
+        spin(listener.node, viewer.show, 1.0 / RATE)
 
 
 class ViewListener(Observer):

@@ -7,9 +7,9 @@ import gc
 import inspect
 import re
 import signal
-import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 import rclpy
@@ -27,9 +27,6 @@ from inertid_ros.core.errors import InertidError
 
 SHUTDOWN_ERRORS = (NotInitializedException, rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle)
 """What rclpy raises, among other things, when something is used whose context was shut down."""
-
-GRACE = 0.5
-"""Seconds after a signal in which rclpy's own handler shuts the context down, on a busy machine, too."""
 
 IDLE_PERIOD = 0.5
 """Seconds between two looks at the context; messages and signals are served at once, not at this period."""
@@ -59,6 +56,7 @@ def ros_session(arguments: list[str] | None = None) -> Iterator[None]:
     SIGINT and SIGTERM shut the context down at any moment, also while a node is still being built, where rclpy
     reports them as an invalid context. Every other error passes through. Python's own KeyboardInterrupt is switched
     off meanwhile: it would be raised in whatever callback happens to run, which rclpy logs as a fatal error.
+    Start other threads inside: see `_hold_signals`.
 
     Args:
         arguments: the command line, with `--ros-args`; None for that of the process.
@@ -70,20 +68,15 @@ def ros_session(arguments: list[str] | None = None) -> Iterator[None]:
     is_initialised = False
 
     def on_interrupt(*_: object) -> None:
-        """Leave SIGINT to rclpy, whose own handler runs besides, as soon as there is one.
-
-        One that comes just before there is one is seen here only, and just after it: then nobody else would act on it.
-        """
+        """Leave SIGINT to rclpy, whose own handler runs besides, as soon as there is one."""
         if not is_initialised:
             raise KeyboardInterrupt
-        unheard = threading.Timer(GRACE, _shut_down)
-        unheard.daemon = True
-        unheard.start()
 
     python_handler = signal.signal(signal.SIGINT, on_interrupt)
     try:
-        _initialise(arguments)
-        is_initialised = True
+        with _hold_signals():
+            _initialise(arguments)
+            is_initialised = True
         try:
             yield
         except ExternalShutdownException:
@@ -96,9 +89,17 @@ def ros_session(arguments: list[str] | None = None) -> Iterator[None]:
         signal.signal(signal.SIGINT, python_handler)
 
 
-def _shut_down() -> None:
-    with suppress(*SHUTDOWN_ERRORS):  # it is being shut down already
-        rclpy.try_shutdown()
+@contextmanager
+def _hold_signals() -> Iterator[None]:
+    """Hold SIGINT and SIGTERM back until the block is left: those that come while rclpy takes them over would be lost.
+
+    Threads that are started meanwhile never take them; one that was started before would.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def run_node(name: str, arguments: list[str] | None, make_node: Callable[[], Node]) -> int:
@@ -161,7 +162,7 @@ def make_executor(node: Node) -> Executor:
     return EventsExecutor()
 
 
-def spin(node: Node, on_idle: Callable[[], None] | None = None) -> None:
+def spin(node: Node, on_idle: Callable[[], None] | None = None, period: float = IDLE_PERIOD) -> None:
     """Serve a node until the context is shut down or the process is asked to stop, then destroy the node.
 
     The EventsExecutor ignores signals unless it is given a finite timeout and a fresh future each time, hence the loop.
@@ -169,7 +170,8 @@ def spin(node: Node, on_idle: Callable[[], None] | None = None) -> None:
     Args:
         node: the node, completely built: what exists now is exempted from garbage collection, whose pauses of tens of
             milliseconds would otherwise delay messages.
-        on_idle: called between two passes, every IDLE_PERIOD.
+        on_idle: called between two passes, every
+        period: of so many seconds.
     """
     executor = make_executor(node)
     executor.add_node(node)
@@ -177,8 +179,10 @@ def spin(node: Node, on_idle: Callable[[], None] | None = None) -> None:
     gc.collect()
     gc.freeze()
     try:
+        due = time.monotonic()
         while rclpy.ok():
-            executor.spin_until_future_complete(Future(), timeout_sec=IDLE_PERIOD)
+            due = max(due + period, time.monotonic())
+            executor.spin_until_future_complete(Future(), timeout_sec=max(due - time.monotonic(), 1e-3))
             if on_idle is not None:
                 on_idle()
     except (KeyboardInterrupt, ExternalShutdownException):
