@@ -152,13 +152,14 @@ class Chain:
         events: tuple[Event, ...] = ()
         position, count = task.begin(segment), len(stamps)
         while position < count:
-            decision = task.take_row(segment, position, self._paused)
+            position, decision = task.take_rows(segment, position, self._paused)
             if decision.kind is not None:
                 described = decision.kind, decision.message, decision.confidence, *decision.masses
                 events += (Event(stamps.item(position), *described),)
             if decision.restart:
                 task.rows.restart()
-            position = task.rows.resume(segment, position)
+            if position < count:
+                position = task.rows.resume(segment, position)
         return task.finish(segment, events)
 
     def answer(self, after: int = 0) -> Output | None:

@@ -32,6 +32,7 @@ _KERNELS = (
     "checks/effort_faults.py",
     "checks/sensor_faults.py",
     "checks/wrench_convention.py",
+    "equations/load.py",
     "equations/signals.py",
     "estimation/channels.py",
     "estimation/folding.py",
@@ -50,8 +51,10 @@ _KERNELS = (
     "rows/energy.py",
     "rows/making.py",
     "rows/memory.py",
+    "rows/rows.py",
     "rows/standstill.py",
     "rows/tilt.py",
+    "tasks/following.py",
     "../bags/sqlite_pages.py",
     "../messages/cdr_layout.py",
 )

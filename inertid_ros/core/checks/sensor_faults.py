@@ -142,19 +142,23 @@ class Fault(NamedTuple):
 
 
 class SensorFaults:
-    """Faults of a wrist sensor, by its readings at the rows and by what is known of all readings."""
+    """Faults of a wrist sensor, by its readings at the rows and by what is known of all readings.
+
+    Attributes:
+        watched, found: what `watch_reading` remembers and finds.
+    """
 
     def __init__(self, settings: LoadSettings, readings: ReadingFaults, health: Health) -> None:
         """Set the ends of the sensor's range, where they are given, and where to report."""
         self._readings, self._health = readings, health
-        self._watched = np.zeros((REMEMBERED, 6))
-        self._watched[LAST] = np.nan
-        self._watched[LOW], self._watched[HIGH] = np.inf, -np.inf
+        self.watched = np.zeros((REMEMBERED, 6))
+        self.watched[LAST] = np.nan
+        self.watched[LOW], self.watched[HIGH] = np.inf, -np.inf
         limits = np.repeat([settings.force_limit, settings.torque_limit], 3)
         limits[limits == 0.0] = np.inf
-        self._watched[LEAST], self._watched[MOST] = -limits, limits
-        self._found = np.zeros(6)
-        self._watch = specialise(watch_reading, self._watched, *([self._found] * 4))
+        self.watched[LEAST], self.watched[MOST] = -limits, limits
+        self.found = np.zeros(6)
+        self._watch = specialise(watch_reading, self.watched, *([self.found] * 4))
 
     def believe(self) -> None:
         """Take the present unit and sign for the right ones."""
@@ -162,7 +166,15 @@ class SensorFaults:
 
     def take(self, stamp: int, reading: FloatArray, gravity: FloatArray, load: FloatArray) -> Fault | None:
         """Judge a row by its stamp, the newest reading (6,), gravity (3,) in the sensor and the load (10,)."""
-        kind = self._watch(self._watched, reading, gravity, load, self._found)
+        return self.name(stamp, self._watch(self.watched, reading, gravity, load, self.found))
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is wrong with any reading so far that a row could meet, but for what the row itself shows."""
+        return self._readings.is_empty
+
+    def name(self, stamp: int, kind: int) -> Fault | None:
+        """The fault of a row by its stamp, and by what `watch_reading` has found, if there is one."""
         known = self._readings.find(stamp)
         if known is not None:
             if known.code:
@@ -170,10 +182,10 @@ class SensorFaults:
             return Fault(known.code, known.since)
         if kind == GOOD:
             return None
-        code, rows, detail = CODES[kind], self._watched[ROWS], ""
+        code, rows, detail = CODES[kind], self.watched[ROWS], ""
         if kind in (STUCK, SATURATED):
-            rows = rows[self._found > 0.0]
-            detail = ", ".join(name for name, is_found in zip(WRENCH_NAMES, self._found, strict=True) if is_found)
+            rows = rows[self.found > 0.0]
+            detail = ", ".join(name for name, is_found in zip(WRENCH_NAMES, self.found, strict=True) if is_found)
         if code:
             self._health.report("wrench", code, stamp, detail)
         return Fault(code, stamp - int(rows[rows >= min(REPEATED, rows.max())].min() + 1.0) * INTERVAL)

@@ -62,33 +62,37 @@ _LEVER = 0.005
 
 
 class ConventionCheck:
-    """Keeps the last different poses, and judges them."""
+    """Keeps the last different poses, and judges them.
+
+    Attributes:
+        lag, history, poses, counts: what `count_row` is told and remembers.
+    """
 
     def __init__(self, path: FramePath, gravity: FloatArray, lag: float) -> None:
         """Start with nothing seen, for gravity (3,) in the root frame and rows that are late by so much [s]."""
         joints = len(path.joint_names)
-        self._path, self._gravity, self._lag = path, gravity, lag
-        self._rows, self._history = np.empty((_POSES, 13 + joints)), np.empty((_HISTORY, 1 + joints))
+        self._path, self._gravity, self.lag = path, gravity, lag
+        self.poses, self.history = np.empty((_POSES, 13 + joints)), np.empty((_HISTORY, 1 + joints))
         self.restart()
-        line = self._rows[0]
-        self._count_row = specialise(count_row, line, line, line, lag, self._history, self._rows, self._counts)
+        line = self.poses[0]
+        self._count_row = specialise(count_row, line, line, line, lag, self.history, self.poses, self.counts)
 
     def restart(self) -> None:
         """Forget all poses, and what they have said."""
-        self._counts: IntArray = np.zeros(3, dtype=np.int64)
+        self.counts: IntArray = np.zeros(3, dtype=np.int64)
         self._judged, self._has_passed = 0, False
         self._findings: tuple[Finding, ...] = ()
 
     def take(self, signals: FloatArray, readings: FloatArray, sample: FloatArray) -> None:
         """Take the signals (16,) and readings (6,) of a row, and its sample [time, positions, ...]."""
-        self._count_row(signals, readings, sample, self._lag, self._history, self._rows, self._counts)
+        self._count_row(signals, readings, sample, self.lag, self.history, self.poses, self.counts)
 
     def prepare(self) -> Callable[[], tuple[Finding, ...]]:
         """What gives, in any thread, all that can be said by now; nothing while the sensor has not turned enough."""
-        kept, _, count = self._counts.tolist()
+        kept, _, count = self.counts.tolist()
         if count < max(_ENOUGH_POSES, min(_AGAIN * self._judged, self._judged + _POSES / 8)):
             return lambda: self._findings
-        rows = self._rows[:kept].copy()
+        rows = self.poses[:kept].copy()
 
         def judge() -> tuple[Finding, ...]:
             poses = Poses(rows[:, :3], rows[:, 3:6], rows[:, 6:12], rows[:, 12], rows[:, 13:])

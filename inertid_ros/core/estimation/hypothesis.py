@@ -36,7 +36,15 @@ from inertid_ros.core.estimation.change import (
 )
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.products import PIECES, PRODUCTS, RECENT, REMEMBERED, ProductSums, lay_down_products
+from inertid_ros.core.estimation.products import (
+    PIECES,
+    PRODUCTS,
+    RECENT,
+    REMEMBERED,
+    Added,
+    ProductSums,
+    lay_down_products,
+)
 from inertid_ros.core.estimation.remembered import RememberedLoad
 from inertid_ros.core.estimation.systematic import (
     LEVER,
@@ -47,7 +55,16 @@ from inertid_ros.core.estimation.systematic import (
     solve_jointly,
     update,
 )
-from inertid_ros.core.estimation.tracking import INFLATION, track_row
+from inertid_ros.core.estimation.tracking import (
+    INFLATION,
+    SINCE_CHANGE,
+    SINCE_WANDER,
+    WANDER_EVERY,
+    RowVerdict,
+    Tracked,
+    advance_clock,
+    track_row,
+)
 from inertid_ros.core.records import EventKind, FloatArray
 from inertid_ros.core.rows.rows import Row
 from inertid_ros.core.settings.settings import LoadSettings
@@ -62,12 +79,6 @@ _SETTLED = 12
 """Pieces (6 s) of a load from which slight changes are looked for: by then it is known how residuals scatter."""
 _RECOVERY = 5
 """Consecutive rows (0.1 s) that the old load must explain for a contact to have ended: pushes pass through zero."""
-_LONGEST_INTERVAL = 0.15
-"""A row stands for at most so much time [s], the longest gap that is bridged."""
-_USUAL_INTERVAL = 0.02
-"""Time [s] that the first row stands for: one decision interval."""
-_WANDER_EVERY = 1.0
-"""How often [s] the bias is let wander: often enough for any drift, and rarely enough to cost nothing."""
 _FIT = 6.0
 """A hypothesis explains the rows if it leaves at most so many times what their noise leaves: filtered rows are
 correlated, and their squares scatter far more than those of independent ones."""
@@ -212,10 +223,10 @@ class _Hypotheses:
         return find_probability(contact, load, bias if self.has_turned else -math.inf)
 
 
-def _specialise_track_row() -> Callable[..., tuple[bool, float, float]]:
+def _specialise_track_row() -> Callable[..., RowVerdict]:
     line, table = np.empty(1), np.empty((1, 1))
-    known, row = (table, line), (table, line, line, line)
-    return specialise(track_row, *known, *row, line, line, 0.0, line, True, line, table, line, line, table)
+    known = Tracked(table, line, line, line, line, line, table, table, line, line)
+    return specialise(track_row, known, Row(table, *([line] * 7)), line, 0.0, True)
 
 
 class HypothesisEstimator:
@@ -236,6 +247,7 @@ class HypothesisEstimator:
         self._variance, self._noise = np.empty((2, 6))
         self._products = np.zeros(PRODUCTS)
         self._track_row = _specialise_track_row()
+        self._advance_clock = specialise(advance_clock, self._limits, 0.0)
         self._lay_down_products = specialise(lay_down_products, self._products, self._products, 0.0, self._products)
         nuisances = nuisance_deviations(
             settings.delay_uncertainty, settings.tilt_uncertainty, settings.gain_uncertainty, settings.cross_talk
@@ -257,8 +269,7 @@ class HypothesisEstimator:
         self._suspected: _Suspicion | None = None
         self._motion_noise = np.zeros((4, 6))
         self.rows = 0
-        self._last_time = math.inf
-        self._since_wander = self._since_change = 0.0
+        self._clock = np.array([math.inf, 0.0, 0.0])
         self._hypotheses: _Hypotheses | None = None
         self._previous: SquareRootInformation | None = None
         self._mass_sign = self._configured_sign
@@ -300,27 +311,10 @@ class HypothesisEstimator:
 
     def take(self, time: float, row: Row, density: FloatArray) -> Decision:
         """Take one row, with the noise density (6,) per hertz at this time."""
-        interval = self._measure_interval(time)
-        self._let_bias_wander(interval)
+        interval = self._advance_clock(self._clock, time)
+        self._let_bias_wander()
         tested = self._hypotheses
-        fits, total, leverage = self._track_row(
-            self._main.matrix,
-            self.values,
-            row.equations,
-            row.signals,
-            row.readings,
-            row.motion,
-            density,
-            self._pose,
-            interval,
-            self._limits,
-            tested is None,
-            self._state,
-            self._whitened,
-            self._variance,
-            self._noise,
-            self._motion_noise,
-        )
+        fits, total, leverage = self._track_row(self.tracked, row, density, interval, tested is None)
         self._lay_down_products(row.signals, self._before, interval, self._products)
         if tested is not None:
             tested.take(self._whitened, total, self._find_room(), row, fits and leverage < _PREDICTED)
@@ -328,17 +322,51 @@ class HypothesisEstimator:
             if is_over:
                 tested.sums.begin_piece(self._wander**2)
             return self._judge(tested, is_over)
-        if fits:
-            self.rows += 1
-            if self._sums.add(self._products, row.readings, self._variance, self._noise, interval):
-                self._sums.begin_piece(self._wander**2)
-                decision = self._look_for_change()
-                if self._suspected is None and (self._sums.pieces < _SETTLED or self._sums.pieces % PIECES == 0):
-                    update(self._sums)
-                return decision
-            return _NOTHING
+        if not fits:
+            return self.begin_test()
+        self.rows += 1
+        is_over = self._sums.add(self._products, row.readings, self._variance, self._noise, interval)
+        return self.end_piece() if is_over else _NOTHING
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether there is nothing to decide about a row that fits, until a piece is over, or the bias is to wander."""
+        return self._hypotheses is None
+
+    @property
+    def tracked(self) -> Tracked:
+        """What a row changes in place while the load is tracked."""
+        return Tracked(
+            self._main.matrix,
+            self.values,
+            self._clock,
+            self._limits,
+            self._state,
+            self._pose,
+            self._motion_noise,
+            self._whitened,
+            self._variance,
+            self._noise,
+        )
+
+    @property
+    def added(self) -> Added:
+        """What rows are added to besides."""
+        sums = self._sums
+        return Added(self._before, self._products, sums.present, sums.expected, sums.filled)
+
+    def begin_test(self) -> Decision:
+        """A row does not fit: test what it may be."""
         self._start_testing(Mode.TESTING)
         return Decision(True)
+
+    def end_piece(self) -> Decision:
+        """A piece is over: look for slight changes, and find out how residuals scatter."""
+        self._sums.begin_piece(self._wander**2)
+        decision = self._look_for_change()
+        if self._suspected is None and (self._sums.pieces < _SETTLED or self._sums.pieces % PIECES == 0):
+            update(self._sums)
+        return decision
 
     def _find_room(self) -> float:
         """Squares, in whitened units, by which gains, cross-talk and tilt may misread what has changed."""
@@ -477,17 +505,11 @@ class HypothesisEstimator:
             return self._report(False, EventKind.CONTACT_BEGAN, 1.0 - CONSISTENT)
         return _NOTHING
 
-    def _measure_interval(self, time: float) -> float:
-        """Time [s] since the last row: that of a decision interval where there is none, or where time was reset."""
-        since, self._last_time = time - self._last_time, time
-        return min(since, _LONGEST_INTERVAL) if since > 0.0 else _USUAL_INTERVAL
-
-    def _let_bias_wander(self, interval: float) -> None:
-        self._since_wander += interval
-        self._since_change += interval
-        if self._since_wander >= _WANDER_EVERY:
-            self._main.diffuse_last(LOAD, self._wander * np.sqrt(self._since_wander))
-            self._since_wander = 0.0
+    def _let_bias_wander(self) -> None:
+        since = self._clock.item(SINCE_WANDER)
+        if since >= WANDER_EVERY:
+            self._main.diffuse_last(LOAD, self._wander * math.sqrt(since))
+            self._clock[SINCE_WANDER] = 0.0
 
     def _start_testing(self, mode: Mode) -> None:
         self.mode = mode
@@ -500,7 +522,7 @@ class HypothesisEstimator:
         previous = None
         if self._previous is not None:
             previous = self._previous.copy()
-            previous.diffuse_last(LOAD, self._wander * math.sqrt(self._since_change))
+            previous.diffuse_last(LOAD, self._wander * math.sqrt(self._clock[SINCE_CHANGE]))
         sums = ProductSums(self._prior)
         sums.mean = self._sums.mean
         self._hypotheses = _Hypotheses(self._main, previous, sums)
@@ -562,7 +584,7 @@ class HypothesisEstimator:
             return _NOTHING
         assert self._previous_sums is not None
         sums = self._previous_sums.copy()
-        sums.take_over(tested.sums, self._wander**2 * self._since_change)
+        sums.take_over(tested.sums, self._wander**2 * self._clock[SINCE_CHANGE])
         return self._accept_load(previous, sums, tested.find_confidence(EventKind.LOAD_CHANGED, True))
 
     def _end_trial(self) -> None:
@@ -589,7 +611,7 @@ class HypothesisEstimator:
     def _accept_load(self, candidate: SquareRootInformation, sums: ProductSums, confidence: float) -> Decision:
         before, self._trials = float(self.values[0]), 0
         self._previous_sums, self._sums = self._sums, sums
-        self._previous, self._since_change = self._main, 0.0
+        self._previous, self._clock[SINCE_CHANGE] = self._main, 0.0
         self._track(candidate)
         self._motion_noise = np.zeros((4, 6))
         return self._report(False, EventKind.LOAD_CHANGED, confidence, before)
@@ -608,7 +630,7 @@ _LEVERS = np.repeat([1.0, LEVER**2], 3)
 """Square of what a newton that is misread does to each channel [1, m²]."""
 _NOTHING = Decision(False)
 _CHANGED_IN_PLACE = (
-    *("_main", "_sums", "values", "_state", "_pose", "_before", "_motion_noise"),
+    *("_main", "_sums", "values", "_clock", "_state", "_pose", "_before", "_motion_noise"),
     *("_previous", "_hypotheses"),
 )
 """What rows change of an estimator; they replace all else."""

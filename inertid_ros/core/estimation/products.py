@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from copy import copy as copy_shallow
+from typing import NamedTuple
 
 import numpy as np
 
 from inertid_ros.core.compiled import allocating, brief, compiled, specialise
 from inertid_ros.core.equations.load import FEATURES, LOAD
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.records import FloatArray, IntArray
 
 MOVING = FEATURES - 1
 """Features that move: all but the constant of the bias."""
@@ -143,11 +144,27 @@ def add_scores(blocks: FloatArray, coefficients: FloatArray, squares: FloatArray
                 expected[channel, f] += gram[f, f]
 
 
+class Added(NamedTuple):
+    """What a row of a tracked load is added to.
+
+    Attributes:
+        before: (26,) features of the rows before, see `lay_down_products`.
+        products: (P,) z of the row itself.
+        present, expected, filled: see `ProductSums`.
+    """
+
+    before: FloatArray
+    products: FloatArray
+    present: FloatArray
+    expected: FloatArray
+    filled: FloatArray
+
+
 class ProductSums:
     """Products of all rows of one load.
 
-    Rows are added to `present` and `expected` in place. All other arrays are replaced, never changed, so that copies
-    share them.
+    Rows are added to `present`, `expected` and `filled` in place. All other arrays are replaced, never changed, so that
+    copies share them.
 
     Attributes:
         settled: (6, P, P) of all rows before the recent ones, lower triangles, as are the following.
@@ -157,6 +174,7 @@ class ProductSums:
         blocks: (6, P, P) of the last blocks that are over, at most 15, the newest one first.
         pieces: how many are over.
         expected: (6,) weighted squares that noise leaves of all rows.
+        filled: (1,) time [s] that the rows of the present piece stand for.
         prior: (55, 55) precision of load, bias and nuisances by the settings.
         mean, precision: (55,), (55, 55) what is known of them besides.
         values: (55,) the solution at the end of the last piece, and
@@ -179,7 +197,7 @@ class ProductSums:
         self.inflation: FloatArray = np.ones(6)
         self.known_inflation: FloatArray = np.ones(6)
         self.left: FloatArray = np.zeros(2)
-        self._filled = 0.0
+        self.filled: FloatArray = np.zeros(1)
         self._add_products = specialise(add_products, self.present, *([self.expected] * 5))
 
     def add(
@@ -190,14 +208,14 @@ class ProductSums:
         Returns whether that completes a piece: then call `begin_piece`.
         """
         self._add_products(self.present, z, readings, variance, noise, self.expected)
-        self._filled += interval
-        return self._filled >= PIECE
+        self.filled[0] += interval
+        return bool(self.filled[0] >= PIECE)
 
     def begin_piece(self, wander: FloatArray) -> None:
         """Put the present piece to the others; biases have wandered by a variance (6,) per second."""
         settled, piece = self.settled.copy(), self.present
-        diffuse_products(settled, wander * self._filled)
-        self._diffuse_prior(wander * self._filled)
+        diffuse_products(settled, wander * self.filled)
+        self._diffuse_prior(wander * self.filled)
         self.block = self.block + piece
         self.recent = (piece, *self.recent)
         if len(self.recent) == RECENT:
@@ -205,7 +223,7 @@ class ProductSums:
             self.recent = self.recent[:-1]
         self.settled, self.present = settled, np.zeros_like(_NOTHING)
         self.pieces += 1
-        self._filled = 0.0
+        self.filled[0] = 0.0
         if self.pieces % PIECES == 0:
             self.blocks = (self.block, *self.blocks)[: BLOCKS - 1]
             self.block = _NOTHING
@@ -253,7 +271,7 @@ class ProductSums:
     def copy(self) -> ProductSums:
         """An independent copy."""
         same = copy_shallow(self)
-        same.present, same.expected = self.present.copy(), self.expected.copy()
+        same.present, same.expected, same.filled = self.present.copy(), self.expected.copy(), self.filled.copy()
         return same
 
     def condense(self) -> ProductSums:
@@ -274,7 +292,7 @@ class ProductSums:
         diffuse_products(settled, bias_variance)
         self._diffuse_prior(bias_variance)
         self.settled = settled + other.settled
-        self.present, self.recent, self.pieces, self._filled = other.present, other.recent, other.pieces, other._filled
+        self.present, self.recent, self.pieces, self.filled = other.present, other.recent, other.pieces, other.filled
         self.block, self.blocks = other.block, other.blocks
         self.expected = self.expected + other.expected
 
@@ -295,14 +313,14 @@ class ProductSums:
         count = 1 + pieces
         young.present, young.recent = self.present, self.recent[:pieces]
         young.block, young.blocks = self.find_recent(1, count), (_NOTHING,) * (pieces // PIECES)
-        young.pieces, young._filled = pieces, self._filled
+        young.pieces, young.filled = pieces, self.filled
         young.inflation = young.known_inflation = self.inflation
         share = pieces / max(self.pieces, 1)
         young.expected, self.expected = share * self.expected, (1.0 - share) * self.expected
         self.settled = self.settled + self.find_recent(count + dropped, RECENT)
         self.present, self.recent = np.zeros_like(_NOTHING), ()
         self.block, self.blocks = _NOTHING, (_NOTHING,) * min(len(self.blocks), 1) + self.blocks[1:]
-        self._filled = 0.0
+        self.filled = np.zeros(1)
         return young
 
 
@@ -315,13 +333,25 @@ def are_near(one: FloatArray, other: FloatArray, limits: FloatArray) -> bool:
     return is_near
 
 
-@allocating(compiled)
 def merge_repeats(blocks: FloatArray) -> FloatArray:
     """Blocks (B, 6, P, P) with those of the same motion, or pose, added up: (G, 6, P, P).
 
     What the model misses of a motion it misses again when the motion is repeated, so that scores of repeats add up, and
     do not average out. Blocks are the same if means and root mean squares of all features are.
     """
+    groups = group_repeats(blocks)
+    count = int(groups.max(initial=-1)) + 1
+    if count == len(blocks):
+        return blocks
+    merged = np.zeros((count, *blocks.shape[1:]))
+    for group, block in zip(groups.tolist(), blocks, strict=True):
+        merged[group] += block
+    return merged
+
+
+@allocating(compiled)
+def group_repeats(blocks: FloatArray) -> IntArray:
+    """The group (B,) of each block (B, 6, P, P), see `merge_repeats`, counted in the order of their first ones."""
     count, groups = len(blocks), 0
     means, sizes, limits = np.empty((count, CONSTANT)), np.empty((count, CONSTANT)), np.empty(CONSTANT)
     for b in range(count):
@@ -333,7 +363,7 @@ def merge_repeats(blocks: FloatArray) -> FloatArray:
     for kind in KINDS:
         limits[start : start + kind] = SAME * sizes[:, start : start + kind].max()
         start += kind
-    merged, first = np.empty(blocks.shape), np.empty(count, dtype=np.int64)
+    found, first = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
     for b in range(count):
         group = 0
         while group < groups and not (
@@ -341,11 +371,10 @@ def merge_repeats(blocks: FloatArray) -> FloatArray:
         ):
             group += 1
         if group == groups:
-            first[group], merged[group] = b, blocks[b]
+            first[group] = b
             groups += 1
-        else:
-            merged[group] += blocks[b]
-    return merged[:groups]
+        found[b] = group
+    return found
 
 
 @allocating(compiled)

@@ -346,7 +346,7 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     squares, expected, absorbed = np.zeros((3, 6, FEATURES))
     add_scores(blocks, coefficients, squares, expected)
     covariance = normal.spread(normal.covariance)
-    covariances = np.array([covariance[np.ix_(part, part)] for part in _INVOLVED]) / normal.inflation[:, None, None]
+    covariances = covariance[_INVOLVED[:, :, None], _INVOLVED[:, None, :]] / normal.inflation[:, None, None]
     find_absorbed(np.ascontiguousarray(blocks), derivatives, covariances, absorbed)
     scale = np.where(expected > 0.0, expected, np.inf)
     left = np.maximum((1.0 - absorbed / scale) * (expected > 0.0), 0.0).sum(axis=1)
@@ -386,7 +386,7 @@ class Normal:
     def __init__(self, sums: ProductSums, grams: FloatArray, values: FloatArray, inflation: FloatArray) -> None:
         """Set up and solve for products (6, P, P) with the prior of the sums."""
         self.index, self.inflation = np.flatnonzero(np.isfinite(np.diag(sums.precision))), inflation
-        part = np.ix_(self.index, self.index)
+        part = self.index[:, None], self.index  # np.ix_ would look at what they are for longer than this takes
         known = sums.precision[part]
         data, slope = weigh_products(grams, values, inflation)
         scale = 1.0 / np.sqrt(np.diag(known))
@@ -425,7 +425,7 @@ class Normal:
     def spread(self, matrix: FloatArray) -> FloatArray:
         """A matrix (V, V) of the free unknowns as one of all (55, 55)."""
         whole = np.zeros((len(self.values), len(self.values)))
-        whole[np.ix_(self.index, self.index)] = 0.5 * (matrix + matrix.T)
+        whole[self.index[:, None], self.index] = 0.5 * (matrix + matrix.T)
         return whole
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from inertid_ros.core.compiled import allocating, brief, compiled
 from inertid_ros.core.estimation.folding import fold_rows, solve_triangle, spread_rows
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rows.rows import Row
 
 LEVER = 0.15
 """Distance [m] of a plausible load's mass from the sensor: that of a gripper with something in it."""
@@ -33,9 +34,64 @@ INFLATION_PRIOR = 20.0
 """That the model is perfect counts as much as so much leverage: a little more than the sixteen unknowns."""
 INFLATION_MOST = 1000.0
 """Ratio of variances beyond which a row counts for no more: one bad row must not inflate everything."""
+LAST_TIME, SINCE_WANDER, SINCE_CHANGE = range(3)
+"""Where in the clock of a tracked load these times [s] are: of the last row, and since the bias was let wander, and the
+load has changed."""
+WANDER_EVERY = 1.0
+"""How often [s] the bias is let wander: often enough for any drift, and rarely enough to cost nothing."""
+LONGEST_INTERVAL = 0.15
+"""A row stands for at most so much time [s], the longest gap that is bridged."""
+USUAL_INTERVAL = 0.02
+"""Time [s] that the first row stands for: one decision interval."""
 GATE, CONTACT_FORCE, CONTACT_TORQUE, BANDWIDTH = range(4)
 """Where in the limits these are: the gate [standard deviations], forces and torques too small to be a contact, and the
 bandwidth of a row's noise [Hz]."""
+
+
+class Tracked(NamedTuple):
+    """What is known of a load, and what each row changes of it in place.
+
+    Attributes:
+        matrix: (17, 17) the square root of the information.
+        values: (16,) its solution.
+        clock: (3,) see LAST_TIME.
+        limits: (4,) see GATE.
+        state: (3,) see INFLATION.
+        pose: (14,) of the last row, see `count_repeats`.
+        motion_noise: (4, 6) sums of the noise of linear and angular accelerations over the variance of their rows:
+            where they stand out of it, and where they do not.
+        whitened: (6, 17) the last row in units of its standard deviations, and
+        variance: (6,) their squares.
+        noise: (6,) variance of the noise in this row alone.
+    """
+
+    matrix: FloatArray
+    values: FloatArray
+    clock: FloatArray
+    limits: FloatArray
+    state: FloatArray
+    pose: FloatArray
+    motion_noise: FloatArray
+    whitened: FloatArray
+    variance: FloatArray
+    noise: FloatArray
+
+
+@compiled
+def find_interval(clock: FloatArray, time: float) -> float:
+    """Time [s] since the last row: that of a decision interval where there is none, or where time was reset."""
+    since = time - clock[LAST_TIME]
+    return min(since, LONGEST_INTERVAL) if since > 0.0 else USUAL_INTERVAL
+
+
+@brief
+def advance_clock(clock: FloatArray, time: float) -> float:
+    """Go on to the time [s] of a row; returns how much of it the row stands for."""
+    interval = find_interval(clock, time)
+    clock[LAST_TIME] = time
+    clock[SINCE_WANDER] += interval
+    clock[SINCE_CHANGE] += interval
+    return interval
 
 
 @allocating(compiled)
@@ -137,6 +193,14 @@ def compare_row(
     return Comparison(distance, roomy, leverage, np.sqrt(force), np.sqrt(torque))
 
 
+class RowVerdict(NamedTuple):
+    """Whether a row fits, its noise in whitened units, inflated and summed over channels, and its leverage."""
+
+    fits: bool
+    total: float
+    leverage: float
+
+
 @compiled
 def count_repeats(pose: FloatArray, signals: FloatArray) -> float:
     """How much less a row is worth than a new one: 1, and more the longer the sensor stands in one pose.
@@ -187,54 +251,24 @@ def weigh_row(
 
 
 @brief
-def track_row(
-    matrix: FloatArray,
-    values: FloatArray,
-    row: FloatArray,
-    signals: FloatArray,
-    readings: FloatArray,
-    motion: FloatArray,
-    density: FloatArray,
-    pose: FloatArray,
-    interval: float,
-    limits: FloatArray,
-    is_tracking: bool,
-    state: FloatArray,
-    whitened: FloatArray,
-    variance: FloatArray,
-    noise: FloatArray,
-    motion_noise: FloatArray,
-) -> tuple[bool, float, float]:
+def track_row(known: Tracked, row: Row, density: FloatArray, interval: float, is_tracking: bool) -> RowVerdict:
     """Compare a load's row with what is known, and fold it in if it fits and the load is tracked.
 
     A row that fits only because noise of the accelerations may explain it counts as one with that noise.
 
     Args:
-        matrix: what is known.
-        values: (16,) its solution.
-        row: (6, 17) the row, see `rows.Row`, as for the next three.
-        signals: of the motion.
-        readings: the wrench.
-        motion: noise of the accelerations.
+        known: what is known, and the result.
+        row: the row.
         density: (6,) of the sensor's noise, variance per hertz.
-        pose: (14,) of the last row, see `count_repeats`.
         interval: since the last row [s].
-        limits: (4,) see GATE.
         is_tracking: whether to fold the row in.
-        state: (3,) see INFLATION.
-        whitened: (6, 17) result: the row in units of its standard deviations, and
-        variance: (6,) their squares.
-        noise: (6,) result: variance of the noise in this row alone.
-        motion_noise: (4, 6) sums of the noise of linear and angular accelerations over the variance of their rows:
-            where they stand out of it, and where they do not.
-
-    Returns:
-        Whether the row fits, its noise in whitened units, inflated and summed over channels, and its leverage.
     """
+    matrix, values, _, limits, state, pose, motion_noise, whitened, variance, noise = known
+    equations, signals, readings, motion = row.equations, row.signals, row.readings, row.motion
     mass = weigh_row(signals, readings, motion, density, pose, interval, limits[BANDWIDTH], variance, noise)
     inflation, amplitude = state[INFLATION], signals[12]
     gate = limits[GATE] ** 2 * inflation
-    compared = compare_row(matrix, values, row, variance, noise, ROOM, gate, whitened)
+    compared = compare_row(matrix, values, equations, variance, noise, ROOM, gate, whitened)
     fits = compared.roomy_distance <= gate
     if not fits:
         deviation = mass * (motion[2] + LEVER * motion[3])
@@ -248,7 +282,7 @@ def track_row(
                 extra = deviation**2 if k < 3 else (LEVER * deviation) ** 2
                 variance[k] += extra
                 noise[k] += extra
-            compared = compare_row(matrix, values, row, variance, noise, ROOM, gate, whitened)
+            compared = compare_row(matrix, values, equations, variance, noise, ROOM, gate, whitened)
     total = 0.0
     for k in range(6):
         total += noise[k] / variance[k]
@@ -260,7 +294,7 @@ def track_row(
             place = kind + 2 if motion[kind] > 0.0 else kind
             for k in range(6):
                 motion_noise[place, k] += motion[2 + kind] ** 2 / variance[k]
-    return fits, total * inflation, compared.leverage
+    return RowVerdict(fits, total * inflation, compared.leverage)
 
 
 @compiled

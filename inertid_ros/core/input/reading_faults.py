@@ -62,6 +62,11 @@ class ReadingFaults:
         self._found = 0
         """Since when [ns] the last fault was known that a row has met."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is none that a row could meet."""
+        return not self._intervals
+
     def believe(self) -> None:
         """Take the present unit and sign for the right ones."""
         self._factor = 1.0

@@ -246,33 +246,37 @@ def fit_row(row: FloatArray, values: FloatArray, first: int, usable: FloatArray,
 
 
 class RowFit:
-    """Mean squares of what is measured and of what is left of it, over the last half minute or so of rows."""
+    """Mean squares of what is measured and of what is left of it, over the last half minute or so of rows.
+
+    Attributes:
+        sums: (4, K) see `add_fit`.
+    """
 
     def __init__(self, channels: int) -> None:
         """Start with no rows."""
-        self._sums = sums = np.zeros((4, channels))
+        self.sums = sums = np.zeros((4, channels))
         self._fit_record = specialise(fit_record, sums, sums)
         self._fit_row = specialise(fit_row, sums, sums[0], 0, sums[0], sums)
 
     def take(self, record: FloatArray) -> None:
         """Take a row as it was recorded, see `fit_record`."""
-        self._fit_record(record, self._sums)
+        self._fit_record(record, self.sums)
 
     def take_row(self, row: FloatArray, values: FloatArray, first: int, usable: FloatArray) -> None:
         """Take a row [A, y] that values explain, see `fit_row`."""
-        self._fit_row(row, values, first, usable, self._sums)
+        self._fit_row(row, values, first, usable, self.sums)
 
     @property
     def rows(self) -> IntArray:
         """How many rows there were, (K,)."""
-        return np.asarray(self._sums[3], dtype=np.int64)
+        return np.asarray(self.sums[3], dtype=np.int64)
 
     @property
     def measured_rms(self) -> FloatArray:
         """Of what was measured, (K,)."""
-        return np.asarray(np.sqrt(self._sums[1] / np.maximum(self._sums[0], 1.0)))
+        return np.asarray(np.sqrt(self.sums[1] / np.maximum(self.sums[0], 1.0)))
 
     @property
     def residual_rms(self) -> FloatArray:
         """Of what is left of it, (K,)."""
-        return np.asarray(np.sqrt(self._sums[2] / np.maximum(self._sums[0], 1.0)))
+        return np.asarray(np.sqrt(self.sums[2] / np.maximum(self.sums[0], 1.0)))

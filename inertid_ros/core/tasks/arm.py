@@ -125,8 +125,11 @@ class ArmTask:
             self._energy_rows.begin(segment)
         return self.rows.begin(segment)
 
-    def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
-        """Fold the row in, and solve once in a while."""
+    def take_rows(self, segment: Segment, position: int, is_paused: bool) -> tuple[int, Decision]:
+        """Fold a row in, and solve once in a while."""
+        return position, self._take_row(segment, position, is_paused)
+
+    def _take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
         row, stamp = self.rows.row, segment.stamps.item(position)
         sample = segment.samples[position]
         if self._check is not None and row.is_old.item(0) == 0.0:

@@ -41,8 +41,12 @@ class Task(Protocol):
     def begin(self, segment: Segment) -> int:
         """Carry a segment through up to its first row, see `Rows.begin`."""
 
-    def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
-        """Use the row that was made of a sample of the segment."""
+    def take_rows(self, segment: Segment, position: int, is_paused: bool) -> tuple[int, Decision]:
+        """Use the row that was made of a sample of the segment, and those that follow if there is nothing to decide.
+
+        Returns:
+            The sample of the last row that was used, N if all were, and what follows from it.
+        """
 
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """What comes out of a segment that has been carried through, as the driver publishes it."""

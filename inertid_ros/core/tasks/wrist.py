@@ -11,6 +11,7 @@ import numpy as np
 
 from inertid_ros.core.checks.sensor_faults import Fault, SensorFaults, describe_fault
 from inertid_ros.core.checks.wrench_convention import ConventionCheck, WrenchSign, find_contradictions
+from inertid_ros.core.compiled import specialise
 from inertid_ros.core.diagnosis import Finding, Health, has_error
 from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
 from inertid_ros.core.equations.load import FEATURES, LOAD, UNKNOWNS, make_load_equation
@@ -42,6 +43,16 @@ from inertid_ros.core.rows.rows import Filters, Row, Rows
 from inertid_ros.core.rows.standstill import CALIBRATED, discard_run, restore_noise, start_noise
 from inertid_ros.core.settings.choices import GravitySource, Method
 from inertid_ros.core.settings.settings import Settings
+from inertid_ros.core.tasks.following import (
+    ALL_DONE,
+    FAULTY,
+    MISFIT,
+    PIECE_OVER,
+    STOPPED,
+    UNTOUCHED,
+    Checked,
+    follow_rows,
+)
 
 _LIGHTEST = 0.05
 """Masses below this [kg] have no certain sign: the covariance need not be asked."""
@@ -52,6 +63,7 @@ _FIT_AGAIN = 15
 """Rows (0.3 s) that must fit what is known for a change of unit or sign to be over: gravity may have turned by then."""
 _KEEP_EVERY = 500_000_000
 """How often [ns] all that was learnt is kept, to go back to when the sensor turns out wrong: a copy takes 30 µs."""
+_NOTHING = Decision(False)
 _KEPT = 4
 """How many of these are kept: two seconds, in which every fault is found that can be."""
 
@@ -101,6 +113,8 @@ class WristLoadTask:
         self._fault: Fault | None = None
         self._fitting = 0
         self._kept: deque[_Kept] = deque(maxlen=_KEPT)
+        self._density = self._noise[:6]
+        self._progress = np.zeros(3, dtype=np.int64)
         place = int(self.rows.integers[REST]) + FEATURES
         self._gravity_now = self.rows.floats[place : place + 3]
         self._fit, self._rows_taken, self._rows_in_contact = RowFit(len(WRENCH_NAMES)), 0, 0
@@ -110,27 +124,92 @@ class WristLoadTask:
         self._usable: BoolArray = np.ones((1, 6), dtype=bool)
         empty, flags = np.empty((0, 6)), np.empty((0, 6), dtype=bool)
         self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, flags, empty)
+        self._follow_rows = self._specialise_follow_rows()
+
+    def _specialise_follow_rows(self) -> Callable[..., int]:
+        rows, estimator, integers = self.rows, self._estimator, self._progress
+        segment = integers, np.empty((1, 1)), 0
+        given = rows.row, self._density, self._convention.lag, self._checked
+        known = estimator.tracked, estimator.added
+        return specialise(follow_rows, rows.floats, rows.integers, *segment, *given, *known, 0, 0, integers)
 
     def begin(self, segment: Segment) -> int:
         """Carry a segment through up to its first row."""
         return self.rows.begin(segment)
 
-    def take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
-        """Test the row, and fold it in if it fits and the sensor is in order."""
+    def take_rows(self, segment: Segment, position: int, is_paused: bool) -> tuple[int, Decision]:
+        """Test rows, and fold them in if they fit and the sensor is in order, until there is something to decide."""
+        if self._is_followed and not is_paused:
+            position = self._follow(segment, position)
+            if self._progress.item(STOPPED) != UNTOUCHED:
+                return position, self._conclude(segment, position)
+        return position, self._take_row(segment, position, is_paused)
+
+    def _take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
         stamp, reading = segment.stamps.item(position), segment.readings[position]
-        fault = self._faults.take(stamp, reading, self._gravity_now, self._estimator.values[:LOAD])
-        if fault is not None or self._fault is not None:
-            return self._wait_for_sensor(fault, self.rows.row)
-        self._keep(stamp)
         row, estimator = self.rows.row, self._estimator
+        fault = self._faults.take(stamp, reading, self._gravity_now, estimator.values[:LOAD])
+        if fault is not None or self._fault is not None:
+            return self._wait_for_sensor(fault, row)
+        self._keep(stamp)
         if row.signals.item(12) > 0.0:
             self._convention.take(row.signals, row.readings, segment.samples[position])
         if is_paused or row.signals.item(12) <= 0.0:
-            return Decision(False)
-        decision = estimator.take(segment.samples.item(position, 0), row, self._noise[:6])
+            return _NOTHING
+        return self._end_row(stamp, estimator.take(segment.samples.item(position, 0), row, self._density))
+
+    def _conclude(self, segment: Segment, position: int) -> Decision:
+        """What is left to do with the row at which following has stopped."""
+        stopped, fault, _ = self._progress.tolist()
+        if stopped == ALL_DONE:
+            return _NOTHING
+        stamp, estimator = segment.stamps.item(position), self._estimator
+        if stopped == FAULTY:
+            return self._wait_for_sensor(self._faults.name(stamp, fault), self.rows.row)
+        return self._end_row(stamp, estimator.begin_test() if stopped == MISFIT else estimator.end_piece())
+
+    @property
+    def _is_followed(self) -> bool:
+        """Whether rows that fit ask for no decision: what is missing must be known, and nothing be wrong or tested."""
+        is_known = self._sign.sign is not None and bool(self._kept)
+        return is_known and self._fault is None and self._estimator.is_followed and self._faults.is_quiet
+
+    def _follow(self, segment: Segment, position: int) -> int:
+        """Fold rows in that ask for no decision; returns where it has stopped, see `following.follow_rows`."""
+        rows, estimator, convention, kept = self.rows, self._estimator, self._convention, self._kept[-1].stamp
+        position = self._follow_rows(
+            rows.floats,
+            rows.integers,
+            segment.stamps,
+            segment.samples,
+            position,
+            rows.row,
+            self._density,
+            convention.lag,
+            self._checked,
+            estimator.tracked,
+            estimator.added,
+            kept,
+            kept + _KEEP_EVERY,
+            self._progress,
+        )
+        stopped, _, followed = self._progress.tolist()
+        estimator.rows += followed
+        self._rows_taken += followed - (stopped == PIECE_OVER)
+        return position
+
+    @property
+    def _checked(self) -> Checked:
+        faults, convention = self._faults, self._convention
+        checks = faults.watched, self._gravity_now, faults.found
+        return Checked(*checks, convention.history, convention.poses, convention.counts, self._fit.sums)
+
+    def _end_row(self, stamp: int, decision: Decision) -> Decision:
+        """All that follows from a row that was taken."""
+        row, estimator = self.rows.row, self._estimator
         is_tracking = estimator.mode is Mode.TRACKING
         if estimator.has_forgotten:
-            self._begin_anew(segment.stamps.item(position))
+            self._begin_anew(stamp)
         self._note_fit(row, decision)
         if self._sign.sign is None and abs(estimator.values.item(0)) > _LIGHTEST:
             self._sign.learn(estimator.values.item(0), float(estimator.covariance()[0, 0]))
@@ -203,7 +282,7 @@ class WristLoadTask:
         factor = 1.0 if sign is None else sign.factor
         waiting = Mode.WAITING if estimator.rows == 0 else estimator.mode
         mode, rows = Mode.PAUSED if is_paused else waiting, estimator.rows
-        noise_density, noise_calibrated = np.sqrt(self._noise[:6]), bool(self._noise[CALIBRATED])
+        noise_density, noise_calibrated = np.sqrt(self._density), bool(self._noise[CALIBRATED])
         check_convention = self._convention.prepare()
         fit = Fit(WRENCH_NAMES, WRENCH_UNITS, self._fit.rows, self._fit.residual_rms, self._fit.measured_rms)
         contact_share = self._rows_in_contact / max(self._rows_taken, 1)
@@ -293,7 +372,7 @@ class WristLoadTask:
         if estimator.rows == 0 or estimator.is_on_trial:
             return None
         solve, sign = estimator.prepare_solution(), self._sign.sign
-        density, is_calibrated = np.sqrt(self._noise[:6]), bool(self._noise[CALIBRATED])
+        density, is_calibrated = np.sqrt(self._density), bool(self._noise[CALIBRATED])
 
         def remember() -> RememberedLoad:
             joint = solve()

@@ -14,6 +14,7 @@ from inertid_ros.core.estimation.hypothesis import HypothesisEstimator, _Hypothe
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.products import ProductSums
 from inertid_ros.core.estimation.systematic import make_precision, nuisance_deviations
+from inertid_ros.core.estimation.tracking import LAST_TIME, SINCE_CHANGE
 from inertid_ros.core.records import EventKind, FloatArray
 from inertid_ros.core.rows.rows import Row
 from inertid_ros.core.settings.choices import SignChoice
@@ -167,19 +168,23 @@ def test_a_row_stands_for_the_time_since_the_last_one_within_reason() -> None:
     estimator = HypothesisEstimator(SETTINGS, 6.0)
     times = 5.0, 5.02, 5.5, 5.5, 1.0, 1.03
     expected = 0.02, 0.02, 0.15, 0.02, 0.02, 0.03
-    assert [estimator._measure_interval(time) for time in times] == pytest.approx(expected)
+    assert [estimator._advance_clock(estimator._clock, time) for time in times] == pytest.approx(expected)
 
 
 def test_the_bias_wanders_once_a_second_by_what_the_settings_say() -> None:
     estimator = _know(np.zeros(UNKNOWNS), np.full(UNKNOWNS, 1e-3))
+    times = iter(np.arange(21) * 0.11)
+    estimator._clock[LAST_TIME] = next(times)
     for _ in range(9):
-        estimator._let_bias_wander(0.11)
+        estimator._advance_clock(estimator._clock, next(times))
+        estimator._let_bias_wander()
     np.testing.assert_allclose(np.diag(estimator._main.covariance()), 1e-6)
-    for _ in range(11):
-        estimator._let_bias_wander(0.11)
+    for time in times:
+        estimator._advance_clock(estimator._clock, time)
+        estimator._let_bias_wander()
     expected = np.concatenate((np.zeros(LOAD), np.repeat([0.04, 1e-4], 3) * 20 * 0.11)) + 1e-6
     np.testing.assert_allclose(np.diag(estimator._main.covariance()), expected, rtol=1e-6)
-    assert estimator._since_change == pytest.approx(20 * 0.11)
+    assert estimator._clock[SINCE_CHANGE] == pytest.approx(20 * 0.11)
 
 
 def test_no_load_has_a_negative_mass_beyond_doubt() -> None:
@@ -220,7 +225,7 @@ def test_a_sign_that_is_not_configured_is_that_of_a_mass_beyond_doubt(
 def test_while_something_is_tested_the_load_before_may_have_another_bias() -> None:
     """It has wandered since the change; what was suspected is no more."""
     estimator = _know(np.zeros(UNKNOWNS), np.full(UNKNOWNS, 1e-3))
-    estimator._previous, estimator._since_change = estimator._main.copy(), 4.0
+    estimator._previous, estimator._clock[SINCE_CHANGE] = estimator._main.copy(), 4.0
     estimator._before[:] = 1.0
     estimator._start_testing(Mode.CONTACT)
     assert estimator.mode is Mode.CONTACT
@@ -284,7 +289,7 @@ def test_a_load_that_is_accepted_leaves_the_one_before_to_go_back_to() -> None:
     estimator = _know(np.ones(UNKNOWNS), np.full(UNKNOWNS, 1e-3))
     other = SquareRootInformation.from_covariance(np.full(UNKNOWNS, 2.0), np.eye(UNKNOWNS))
     main, old_sums, sums = estimator._main, estimator._sums, ProductSums(estimator._prior)
-    estimator._trials, estimator._since_change = 1, 7.0
+    estimator._trials, estimator._clock[SINCE_CHANGE] = 1, 7.0
     estimator._motion_noise[:] = 1.0
     estimator._start_testing(Mode.CONTACT)
     decision = estimator._accept_load(other, sums, 0.7)
@@ -293,7 +298,7 @@ def test_a_load_that_is_accepted_leaves_the_one_before_to_go_back_to() -> None:
     assert estimator._previous is main
     assert estimator._previous_sums is old_sums
     assert estimator._sums is sums
-    assert estimator._since_change == 0.0
+    assert estimator._clock[SINCE_CHANGE] == 0.0
     assert not estimator._motion_noise.any()
     assert not estimator.is_on_trial
     assert estimator.mode is Mode.TRACKING

@@ -20,6 +20,7 @@ from inertid_ros.core.estimation.tracking import (
     SAME_POSE,
     WEIGHT,
     Comparison,
+    Tracked,
     compare_row,
     count_repeats,
     learn_inflation,
@@ -28,6 +29,7 @@ from inertid_ros.core.estimation.tracking import (
     weigh_row,
 )
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rows.rows import Row
 
 
 @pytest.mark.parametrize("size", [1, 3, 6])
@@ -85,7 +87,7 @@ def test_load_s_row_counts_by_its_noise_and_what_was_left_out(seed: int) -> None
     np.testing.assert_allclose(noise, density * 15.0 + extra)
 
 
-class Tracked(NamedTuple):
+class Outcome(NamedTuple):
     """What track_row gave, and all that it may have changed."""
 
     fits: bool
@@ -99,31 +101,18 @@ class Tracked(NamedTuple):
 
 def track(
     seed: int, limits: FloatArray, is_tracking: bool = True, motion: FloatArray | None = None, inflation: float = 2.0
-) -> Tracked:
+) -> Outcome:
     """A row of noise density one per second, so that its variance is (1 + 1 / REPEATS) and its noise the bandwidth."""
     matrix, values, _, row = make_problem(seed)
     signals, state, pose = np.ones(16), np.array([inflation, 3.0, 100.0]), np.zeros(14)
     motion = np.array([0.0, 0.0, 0.3, 0.6]) if motion is None else motion
     whitened, motion_noise = np.empty((6, 17)), np.zeros((4, 6))
-    fits, noise, _ = track_row(
-        matrix,
-        values,
-        row,
-        signals,
-        np.zeros(6),
-        motion,
-        np.ones(6),
-        pose,
-        1.0,
-        limits,
-        is_tracking,
-        state,
-        whitened,
-        np.empty(6),
-        np.empty(6),
-        motion_noise,
+    line = np.empty(6)
+    known = Tracked(matrix, values, line, limits, state, pose, motion_noise, whitened, np.empty(6), np.empty(6))
+    verdict = track_row(
+        known, Row(row, signals, np.zeros(6), line, motion, line, line, line), np.ones(6), 1.0, is_tracking
     )
-    return Tracked(bool(fits), noise, matrix, values, state, whitened, motion_noise)
+    return Outcome(bool(verdict.fits), verdict.total, matrix, values, state, whitened, motion_noise)
 
 
 VARIANCE, BANDWIDTH_HZ = 1.0 + 1.0 / REPEATS, 0.5
