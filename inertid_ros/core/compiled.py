@@ -34,6 +34,7 @@ _KERNELS = (
     "checks/wrench_convention.py",
     "equations/signals.py",
     "estimation/channels.py",
+    "estimation/damping.py",
     "estimation/folding.py",
     "estimation/products.py",
     "estimation/systematic.py",

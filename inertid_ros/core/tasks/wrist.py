@@ -89,7 +89,7 @@ class WristLoadTask:
         self._health = health
         self.input = WristInput(robot, path, load.wrench_delay, health, tilt)
         self.rows = Rows(make_load_equation(path, gravity), len(path.joint_names), Method(load.method), filters)
-        self._estimator = HypothesisEstimator(load, self.rows.noise_bandwidth)
+        self._estimator = HypothesisEstimator(load, self.rows.noise_bandwidth, self.rows.poles)
         self._noise = self.rows.memory.noise
         start_noise(self.rows.memory, load.noise_floor_force, load.noise_floor_torque)
         self._configured_sign = load.wrench_sign
