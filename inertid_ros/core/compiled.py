@@ -35,6 +35,7 @@ _KERNELS = (
     "equations/load.py",
     "equations/signals.py",
     "estimation/channels.py",
+    "estimation/damping.py",
     "estimation/folding.py",
     "estimation/products.py",
     "estimation/systematic.py",

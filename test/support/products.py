@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, REGRESSORS
+from inertid_ros.core.estimation.damping import UNFILTERED
 from inertid_ros.core.estimation.products import MOVING, PRODUCTS, RATES, READING, TILTED, ProductSums
 from inertid_ros.core.estimation.systematic import (
     DELAY,
@@ -45,9 +46,11 @@ def measure(z: FloatArray, values: FloatArray) -> FloatArray:
     return np.asarray(wrench @ (np.eye(6) + values[GAIN:].reshape(6, 6)).T + values[LOAD:DELAY])
 
 
-def make_sums(z: FloatArray, readings: FloatArray, deviations: FloatArray, noise: FloatArray) -> ProductSums:
+def make_sums(
+    z: FloatArray, readings: FloatArray, deviations: FloatArray, noise: FloatArray, poles: FloatArray = UNFILTERED
+) -> ProductSums:
     prior = np.concatenate((PRIOR_LOAD, PRIOR_BIAS, deviations))
-    sums = ProductSums(make_precision(prior))
+    sums = ProductSums(make_precision(prior), poles)
     for one, reading in zip(z, readings, strict=True):
         if sums.add(one.copy(), reading, noise**2, noise**2, 0.02):
             sums.begin_piece(np.zeros(6))

@@ -34,6 +34,7 @@ from inertid_ros.core.estimation.change import (
     tells_more_than_pose,
     weigh_change,
 )
+from inertid_ros.core.estimation.damping import UNFILTERED
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.products import (
@@ -238,8 +239,15 @@ class HypothesisEstimator:
         rows: how many have been folded in.
     """
 
-    def __init__(self, settings: LoadSettings, noise_bandwidth: float) -> None:
-        """Start with nothing known; `noise_bandwidth` [Hz] is a row's variance for white noise of density one."""
+    def __init__(self, settings: LoadSettings, noise_bandwidth: float, poles: FloatArray = UNFILTERED) -> None:
+        """Start with nothing known.
+
+        Args:
+            settings: of the load.
+            noise_bandwidth: a row's variance for white noise of density one [Hz].
+            poles: (2,) of the filters of rows [rad/s].
+        """
+        self._poles = poles
         self._wander = np.repeat([settings.bias_drift_force, settings.bias_drift_torque], 3)
         self._configured_sign = {"on_load": 1.0, "on_sensor": -1.0}.get(settings.wrench_sign, 0.0)
         self._limits = np.array([settings.gate, settings.contact_force, settings.contact_torque, noise_bandwidth])
@@ -264,7 +272,7 @@ class HypothesisEstimator:
         self._state = np.array([1.0, 0.0, 0.0])
         self._pose = np.zeros(14)
         self._before = np.zeros(REMEMBERED)
-        self._sums = ProductSums(self._prior)
+        self._sums = ProductSums(self._prior, self._poles)
         self._previous_sums: ProductSums | None = None
         self._suspected: _Suspicion | None = None
         self._motion_noise = np.zeros((4, 6))
@@ -350,10 +358,9 @@ class HypothesisEstimator:
         )
 
     @property
-    def added(self) -> Added:
-        """What rows are added to besides."""
-        sums = self._sums
-        return Added(self._before, self._products, sums.present, sums.expected, sums.filled)
+    def summed(self) -> tuple[Added, FloatArray, FloatArray]:
+        """What its products are added to, those of the last row (P,), and what is kept of the rows before (26,)."""
+        return self._sums.added, self._products, self._before
 
     def begin_test(self) -> Decision:
         """A row does not fit: test what it may be."""
@@ -523,7 +530,7 @@ class HypothesisEstimator:
         if self._previous is not None:
             previous = self._previous.copy()
             previous.diffuse_last(LOAD, self._wander * math.sqrt(self._clock[SINCE_CHANGE]))
-        sums = ProductSums(self._prior)
+        sums = ProductSums(self._prior, self._poles)
         sums.mean = self._sums.mean
         self._hypotheses = _Hypotheses(self._main, previous, sums)
 

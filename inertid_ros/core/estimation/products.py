@@ -9,6 +9,7 @@ import numpy as np
 
 from inertid_ros.core.compiled import allocating, brief, compiled, specialise
 from inertid_ros.core.equations.load import FEATURES, LOAD
+from inertid_ros.core.estimation.damping import RESTARTED, UNFILTERED, Damping, add_filtered
 from inertid_ros.core.records import FloatArray, IntArray
 
 MOVING = FEATURES - 1
@@ -39,8 +40,6 @@ TINY = np.finfo(float).tiny
 """What is divided by where there is nothing."""
 FILLED = 1e-3
 """Response to a constant below which a filter holds nothing yet."""
-RESTARTED = 0.99
-"""Part of its last value below which the response to a constant has fallen because filters were restarted."""
 REMEMBERED = 2 * MOVING + 2
 """How many numbers `lay_down_products` keeps of the rows before."""
 _NOTHING: FloatArray = np.zeros((6, PRODUCTS, PRODUCTS))
@@ -148,23 +147,34 @@ class Added(NamedTuple):
     """What a row of a tracked load is added to.
 
     Attributes:
-        before: (26,) features of the rows before, see `lay_down_products`.
-        products: (P,) z of the row itself.
         present, expected, filled: see `ProductSums`.
+        poles, states, filtered: of the damping, see `damping.add_filtered`.
     """
 
-    before: FloatArray
-    products: FloatArray
     present: FloatArray
     expected: FloatArray
     filled: FloatArray
+    poles: FloatArray
+    states: FloatArray
+    filtered: FloatArray
+
+
+@brief
+def add_row(
+    added: Added, z: FloatArray, readings: FloatArray, variance: FloatArray, noise: FloatArray, interval: float
+) -> bool:
+    """Add a row, see `ProductSums.add`."""
+    add_products(added.present, z, readings, variance, noise, added.expected)
+    add_filtered(z, CONSTANT, 1.0 / variance[0], interval, added.poles, added.states, added.filtered)
+    added.filled[0] += interval
+    return bool(added.filled[0] >= PIECE)
 
 
 class ProductSums:
     """Products of all rows of one load.
 
-    Rows are added to `present`, `expected` and `filled` in place. All other arrays are replaced, never changed, so that
-    copies share them.
+    Rows are added to `present`, `expected`, `filled` and `damping` in place. All other arrays are replaced, never
+    changed, so that copies share them.
 
     Attributes:
         settled: (6, P, P) of all rows before the recent ones, lower triangles, as are the following.
@@ -181,10 +191,11 @@ class ProductSums:
         inflation: (6,) by how much residuals scatter more than noise explains, see `systematic`;
         known_inflation: (6,) that of the load before.
         left: (2,) weighted squares of what is left over: of means over pieces, and of all rows beyond their noise.
+        damping: of the rows and of those before them, see `damping`.
     """
 
-    def __init__(self, prior: FloatArray) -> None:
-        """Start with no row."""
+    def __init__(self, prior: FloatArray, poles: FloatArray = UNFILTERED) -> None:
+        """Start with no row; rows have passed a filter with these poles (2,) [rad/s]."""
         self.prior = self.precision = prior
         self.mean: FloatArray = np.zeros(len(prior))
         self.settled = self.block = _NOTHING
@@ -198,7 +209,14 @@ class ProductSums:
         self.known_inflation: FloatArray = np.ones(6)
         self.left: FloatArray = np.zeros(2)
         self.filled: FloatArray = np.zeros(1)
-        self._add_products = specialise(add_products, self.present, *([self.expected] * 5))
+        self.damping = Damping(poles, READING, CONSTANT)
+        self._add_row = specialise(add_row, self.added, *([self.expected] * 4), 0.0)
+
+    @property
+    def added(self) -> Added:
+        """What rows are added to."""
+        damping = self.damping
+        return Added(self.present, self.expected, self.filled, damping.poles, damping.states, damping.sums)
 
     def add(
         self, z: FloatArray, readings: FloatArray, variance: FloatArray, noise: FloatArray, interval: float
@@ -207,9 +225,7 @@ class ProductSums:
 
         Returns whether that completes a piece: then call `begin_piece`.
         """
-        self._add_products(self.present, z, readings, variance, noise, self.expected)
-        self.filled[0] += interval
-        return bool(self.filled[0] >= PIECE)
+        return self._add_row(self.added, z, readings, variance, noise, interval)
 
     def begin_piece(self, wander: FloatArray) -> None:
         """Put the present piece to the others; biases have wandered by a variance (6,) per second."""
@@ -272,13 +288,14 @@ class ProductSums:
         """An independent copy."""
         same = copy_shallow(self)
         same.present, same.expected, same.filled = self.present.copy(), self.expected.copy(), self.filled.copy()
+        same.damping = self.damping.copy()
         return same
 
     def condense(self) -> ProductSums:
         """A copy that has the same solution, but has forgotten what came when: it is made often, and soon."""
         same = copy_shallow(self)
         same.settled, same.present, same.expected = self.lower, _NOTHING, self.expected.copy()
-        same.recent = same.blocks = ()
+        same.recent, same.blocks, same.damping = (), (), self.damping.copy()
         return same
 
     def expect_mass(self, mass: float, deviation: float) -> None:
@@ -294,7 +311,7 @@ class ProductSums:
         self.settled = settled + other.settled
         self.present, self.recent, self.pieces, self.filled = other.present, other.recent, other.pieces, other.filled
         self.block, self.blocks = other.block, other.blocks
-        self.expected = self.expected + other.expected
+        self.expected, self.damping = self.expected + other.expected, self.damping.join(other.damping)
 
     def _diffuse_prior(self, variance: FloatArray) -> None:
         """Let the bias wander by a variance (6,) from what was known of it before these rows, if that was anything."""
@@ -309,6 +326,7 @@ class ProductSums:
     def split_off(self, pieces: int, dropped: int) -> ProductSums:
         """Take the present piece and the last ones away, and forget some before them; returns sums of the former."""
         young = ProductSums(self.prior)
+        young.damping = self.damping.copy()
         young.mean, young.precision = self.mean, self.precision
         count = 1 + pieces
         young.present, young.recent = self.present, self.recent[:pieces]

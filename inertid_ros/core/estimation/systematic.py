@@ -51,6 +51,9 @@ _STEPS = 4
 """Gauss-Newton steps from a load alone: nuisances are per cents, so that each step gains two digits."""
 _FEWEST_BLOCKS = 3
 """Blocks that are needed to find how scores scatter; with two, one solution explains both."""
+_FEWEST_PIECES = 2 * _FEWEST_BLOCKS
+"""Pieces that are needed for as many blocks of one second: before that it is not known whether noise of the motion
+comes on top of what filters leave of that at standstill, and nothing is taken to be damped."""
 _EXPECTED = 20.0
 """Scores that stand for the noise of the rows being what it was taken for, where scores are smaller: of two blocks."""
 _BELIEF = 2.0
@@ -326,12 +329,12 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
 
     The score of a feature f in a block, sum w f r, has the variance sum w f^2 if rows are worth their variances. A
     solution makes the scores smaller: with g the derivatives of the score by the unknowns and C their covariance, by
-    g C g^T on average. Repeats of a motion count as one block, whose scores have added up. A variance that is estimated
-    from few independent scores is given the larger expectation of Student's distribution. Channels of one kind have
-    noise of one kind: each counts half for itself and half for all three, which doubles the degrees of freedom. Noise
-    of the motion is less at the frequencies of the motion than above: less than one is believed, if many scores say so.
-    Before there are enough blocks, they are of one second, and it is at least what was known before; and before there
-    are enough of those, what all residuals together say, high frequencies included.
+    g C g^T on average; and so do the filters of the rows, see `damping`. Repeats of a motion count as one block, whose
+    scores have added up. A variance that is estimated from few independent scores is given the larger expectation of
+    Student's distribution. Channels of one kind have noise of one kind: each counts half for itself and half for all
+    three, which doubles the degrees of freedom. Less than one is believed, if many scores say so. Before there are
+    enough blocks, they are of one second, and it is at least what was known before; and before there are enough of
+    those, what all residuals together say, high frequencies included.
     """
     blocks: FloatArray = sums.full_blocks
     least: FloatArray = np.zeros(6)
@@ -349,7 +352,8 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     covariances = covariance[_INVOLVED[:, :, None], _INVOLVED[:, None, :]] / normal.inflation[:, None, None]
     find_absorbed(np.ascontiguousarray(blocks), derivatives, covariances, absorbed)
     scale = np.where(expected > 0.0, expected, np.inf)
-    left = np.maximum((1.0 - absorbed / scale) * (expected > 0.0), 0.0).sum(axis=1)
+    shares = sums.damping.find_shares(FEATURES)
+    left = (shares * np.maximum((1.0 - absorbed / scale) * (expected > 0.0), 0.0)).sum(axis=1)
     ratio = (squares / scale).sum(axis=1) / np.maximum(left, 1.0 / len(blocks))
     ratio = 0.5 * (ratio + np.repeat(ratio.reshape(2, 3).mean(axis=1), 3))
     freedom = 2.0 * (len(blocks) - 1) * count_independent(sums.lower[0])
@@ -386,6 +390,8 @@ class Normal:
     def __init__(self, sums: ProductSums, grams: FloatArray, values: FloatArray, inflation: FloatArray) -> None:
         """Set up and solve for products (6, P, P) with the prior of the sums."""
         self.index, self.inflation = np.flatnonzero(np.isfinite(np.diag(sums.precision))), inflation
+        self._grams, self._start = grams, values
+        self._damping = sums.damping if sums.pieces >= _FEWEST_PIECES else None
         part = self.index[:, None], self.index  # np.ix_ would look at what they are for longer than this takes
         known = sums.precision[part]
         data, slope = weigh_products(grams, values, inflation)
@@ -399,7 +405,7 @@ class Normal:
         self.covariance = inverse * scales
         self.values = values.copy()
         self.values[self.index] -= scale * step
-        self._known, self._information = known, information
+        self._known = known
 
     @cached_property
     def prior(self) -> FloatArray:
@@ -417,10 +423,12 @@ class Normal:
 
     @property
     def repeatability(self) -> FloatArray:
-        """The rest (V, V) of the covariance: what noise causes."""
-        data = self._information.copy()
-        data[UNKNOWNS:, UNKNOWNS:] -= self.prior
-        return np.asarray(self.covariance @ data @ self.covariance)
+        """What noise causes (V, V): the rest of the covariance, less what filters have damped of it."""
+        damped = self._grams if self._damping is None else self._damping.damp(self._grams)
+        scores, _ = weigh_products(damped, self._start, self.inflation)
+        noise = scores[self.index[:, None], self.index] + self._known
+        noise[UNKNOWNS:, UNKNOWNS:] -= self.prior
+        return np.asarray(self.covariance @ noise @ self.covariance)
 
     def spread(self, matrix: FloatArray) -> FloatArray:
         """A matrix (V, V) of the free unknowns as one of all (55, 55)."""

@@ -75,16 +75,26 @@ class _Traits(NamedTuple):
     density_gain: float
     variance_gain: float
     stand_out: float
+    poles: tuple[float, float]
 
 
 def _find_traits(kind: int, filters: Filters) -> _Traits:
     if kind == FILTERED:
         product, total = filters.cutoff * filters.smoothing, filters.cutoff + filters.smoothing
-        return _Traits(8.0 * total / product, product / (2.0 * total), product**2 / (2.0 * total), 0.0, _STAND_OUT)
+        return _Traits(
+            settling=8.0 * total / product,
+            noise_bandwidth=product / (2.0 * total),
+            density_gain=product**2 / (2.0 * total),
+            variance_gain=0.0,
+            stand_out=_STAND_OUT,
+            poles=(filters.cutoff, filters.smoothing),
+        )
     if kind == INTEGRAL:
-        return _Traits(filters.window, 1.0 / filters.window, 0.0, 2.0 / filters.window**2, _STAND_OUT)
+        window = filters.window
+        pole = np.sqrt(24.0) / window  # 1 - (window ω)² / 12, as the mean over a window
+        return _Traits(window, 1.0 / window, 0.0, 2.0 / window**2, _STAND_OUT, (pole, pole))
     cutoff = filters.differentiation
-    return _Traits(16.0 / cutoff, cutoff / 4.0, cutoff**3 / 4.0, 0.0, _DIFFERENTIATED_STAND_OUT)
+    return _Traits(16.0 / cutoff, cutoff / 4.0, cutoff**3 / 4.0, 0.0, _DIFFERENTIATED_STAND_OUT, (cutoff, cutoff))
 
 
 class Rows:
@@ -99,6 +109,7 @@ class Rows:
         carry: the kernel of `advance` that pairs readings with joint states and carries them on.
         settling: how long a wrong sample has an effect [s].
         noise_bandwidth: variance of a row for white noise of density one [Hz].
+        poles: (2,) of the low-pass filter that rows and their noise have passed, or of one that is like it [rad/s].
         correlation: how many rows, one a decision interval, are worth one where the noise is white.
     """
 
@@ -118,6 +129,7 @@ class Rows:
         m.gains[:] = 1.0 + third / second, traits.density_gain, traits.variance_gain, traits.stand_out
         m.spans[:] = window, traits.settling
         self.settling, self.noise_bandwidth = traits.settling, traits.noise_bandwidth
+        self.poles: FloatArray = np.array(traits.poles)
         self.correlation = max(1.0, _ROW_RATE / traits.noise_bandwidth)
         self.row = Row(
             m.row, m.row_signals, m.row_readings, m.row_usable, m.row_motion, m.row_standing, m.row_moved, m.row_is_old

@@ -13,7 +13,7 @@ from inertid_ros.core.checks.wrench_convention import count_row
 from inertid_ros.core.compiled import brief
 from inertid_ros.core.equations.load import LOAD
 from inertid_ros.core.equations.signals import FLOATS_END, INTEGERS_END
-from inertid_ros.core.estimation.products import PIECE, Added, add_products, lay_down_products
+from inertid_ros.core.estimation.products import Added, add_row, lay_down_products
 from inertid_ros.core.estimation.tracking import (
     SINCE_WANDER,
     WANDER_EVERY,
@@ -71,6 +71,8 @@ def follow_rows(
     checked: Checked,
     known: Tracked,
     added: Added,
+    z: FloatArray,
+    before: FloatArray,
     since: int,
     until: int,
     progress: IntArray,
@@ -87,8 +89,10 @@ def follow_rows(
         density: (6,) of the sensor's noise, variance per hertz.
         lag: by which rows are late, see `count_row`.
         checked: what checks remember.
-        known: what is known of the load, and all that comes with it, as for the next one.
+        known: what is known of the load.
         added: sums of products.
+        z: (P,) those of a row, see `lay_down_products`, as for the next one.
+        before: (26,) what is kept of the rows before.
         since: stamp from which, and
         until: before which rows may be followed.
         progress: (3,) the result, see STOPPED.
@@ -115,14 +119,12 @@ def follow_rows(
             count_row(signals, row.readings, samples[position], lag, checked.history, checked.poses, checked.counts)
             interval = advance_clock(known.clock, time)
             fits = track_row(known, row, density, interval, True).fits
-            lay_down_products(signals, added.before, interval, added.products)
+            lay_down_products(signals, before, interval, z)
             if not fits:
                 progress[STOPPED] = MISFIT
                 return position
             progress[ROWS] += 1
-            add_products(added.present, added.products, row.readings, known.variance, known.noise, added.expected)
-            added.filled[0] += interval
-            if added.filled[0] >= PIECE:
+            if add_row(added, z, row.readings, known.variance, known.noise, interval):
                 progress[STOPPED] = PIECE_OVER
                 return position
             fit_row(row.equations, known.values, LOAD, row.usable, checked.fit)

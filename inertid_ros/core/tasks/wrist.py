@@ -101,7 +101,7 @@ class WristLoadTask:
         self._health = health
         self.input = WristInput(robot, path, load.wrench_delay, health, tilt)
         self.rows = Rows(make_load_equation(path, gravity), len(path.joint_names), Method(load.method), filters)
-        self._estimator = HypothesisEstimator(load, self.rows.noise_bandwidth)
+        self._estimator = HypothesisEstimator(load, self.rows.noise_bandwidth, self.rows.poles)
         self._noise = self.rows.memory.noise
         start_noise(self.rows.memory, load.noise_floor_force, load.noise_floor_torque)
         self._configured_sign = load.wrench_sign
@@ -130,7 +130,7 @@ class WristLoadTask:
         rows, estimator, integers = self.rows, self._estimator, self._progress
         segment = integers, np.empty((1, 1)), 0
         given = rows.row, self._density, self._convention.lag, self._checked
-        known = estimator.tracked, estimator.added
+        known = estimator.tracked, *estimator.summed
         return specialise(follow_rows, rows.floats, rows.integers, *segment, *given, *known, 0, 0, integers)
 
     def begin(self, segment: Segment) -> int:
@@ -188,7 +188,7 @@ class WristLoadTask:
             convention.lag,
             self._checked,
             estimator.tracked,
-            estimator.added,
+            *estimator.summed,
             kept,
             kept + _KEEP_EVERY,
             self._progress,

@@ -1,0 +1,147 @@
+"""How much of the noise at standstill is left at the frequencies of a motion: rows have passed low-pass filters.
+
+A row counts by the density of the sensor's noise, which the filters leave as it is at zero frequency alone. With h
+their response, the score sum w f r of filtered noise r and a feature f, over rows of weight w, has the variance
+
+    sum_j (sum_k h_kj sqrt(w_k) f_k)²
+
+instead of sum w f²: that of the feature filtered once more. (Backwards in time, strictly, but forwards it comes to the
+same: filters differ in phase then, not in size, if what they still hold after the last row is counted as well.) Motions
+of seconds lose some per cent, one of a second a third. So products are summed up twice: of all that rows contain, and
+of the same filtered once more. What the first are to the second, the information of rows is to the covariance of their
+scores.
+"""
+
+from __future__ import annotations
+
+import math
+from copy import copy as copy_shallow
+
+import numpy as np
+
+from inertid_ros.core.compiled import compiled
+from inertid_ros.core.records import FloatArray
+
+RESTARTED = 0.99
+"""Part of its last value below which the response to a constant has fallen because filters were restarted."""
+UNFILTERED = np.full(2, np.inf)
+"""Poles [rad/s] of filters that leave everything as it is."""
+LEFT, DAMPED = range(2)
+"""Of products: those of rows as they are, and of rows that are filtered once more."""
+_FADED = 1e-3
+"""Part of what filters hold after the last row that is no longer counted."""
+_UNSEEN = 1e-10
+"""Part of the largest information below which a direction is not damped: rounding of the products takes it over."""
+
+
+@compiled
+def add_filtered(
+    z: FloatArray,
+    constant: int,
+    weight: float,
+    interval: float,
+    poles: FloatArray,
+    states: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """Add what a row contains, and the same filtered once more, to their products.
+
+    Args:
+        z: (Q or more,) what the row contains.
+        constant: where in it the response to a constant is: where that has fallen, filters were restarted.
+        weight: of the row.
+        interval: for which it stands [s].
+        poles: (2,) of the filters [rad/s].
+        states: (3, Q + 1) the row, weighted, then both poles; at the ends the last response to a constant, and what is
+            left of both poles after such an interval.
+        sums: (2, Q, Q) products, see LEFT, lower triangles.
+    """
+    size, root = sums.shape[1], np.sqrt(weight)
+    first, second = 1.0 - np.exp(-poles[0] * interval), 1.0 - np.exp(-poles[1] * interval)
+    states[1, size], states[2, size] = 1.0 - first, 1.0 - second
+    if z[constant] < RESTARTED * states[0, size]:
+        for i in range(size):
+            states[1, i] = states[2, i] = 0.0
+    states[0, size] = z[constant]
+    for i in range(size):
+        states[0, i] = root * z[i]
+        states[1, i] += first * (states[0, i] - states[1, i])
+        states[2, i] += second * (states[1, i] - states[2, i])
+        for j in range(i + 1):
+            sums[LEFT, i, j] += states[0, i] * states[0, j]
+            sums[DAMPED, i, j] += states[2, i] * states[2, j]
+
+
+class Damping:
+    """Products of the rows of a motion, as they are and filtered once more.
+
+    Attributes:
+        poles, states, sums: see `add_filtered`.
+    """
+
+    def __init__(self, poles: FloatArray, size: int, constant: int) -> None:
+        """Start with no row of Q numbers, one of them the response to a constant, and poles (2,) [rad/s]."""
+        self.poles, self._constant = poles, constant
+        self.sums: FloatArray = np.zeros((2, size, size))
+        self.states: FloatArray = np.zeros((3, size + 1))
+
+    def copy(self) -> Damping:
+        """An independent copy."""
+        same = copy_shallow(self)
+        same.__dict__.update(sums=self.sums.copy(), states=self.states.copy())
+        return same
+
+    def join(self, later: Damping) -> Damping:
+        """One of all rows of both, which goes on with the later ones."""
+        joined = later.copy()
+        joined.sums += self.sums
+        return joined
+
+    def _complete(self) -> FloatArray:
+        """The sums (2, Q, Q), complete, with what the filters still hold after the last row."""
+        sums = self.sums + np.swapaxes(np.tril(self.sums, -1), 1, 2)
+        (first, second), decays = self.states[1:, :-1], self.states[1:, -1]
+        slowest, faded = float(decays.max()), []
+        for _ in range(math.ceil(math.log(_FADED) / math.log(slowest)) if slowest > 0.0 else 0):
+            first = decays[0] * first
+            second = first + decays[1] * (second - first)
+            faded.append(second)
+        if faded:
+            sums[DAMPED] += np.transpose(faded) @ np.array(faded)
+        return sums
+
+    def find_shares(self, count: int) -> FloatArray:
+        """Which part of the noise is left in the scores of the first numbers (count,), about their means."""
+        sums = self._complete()
+        line, weights = sums[:, self._constant, :count], sums[:, self._constant, self._constant]
+        squares = np.diagonal(sums, axis1=1, axis2=2)[:, :count]
+        left, damped = squares - line**2 / np.maximum(weights, np.finfo(float).tiny)[:, None]
+        is_seen = left > _UNSEEN * squares[LEFT]
+        return np.where(is_seen, damped / np.where(is_seen, left, 1.0), 1.0)
+
+    def damp(self, grams: FloatArray) -> FloatArray:
+        """Covariances (K, P, P) of the scores of rows with products (K, P, P), complete; zero beyond the first Q.
+
+        With A A^T the products of this motion, B those of what is filtered once more and L L^T those given, they are
+        L A^-1 B A^-T L^T: the products of the same rows come out as B, others as damped as these were.
+        """
+        size = self.sums.shape[1]
+        left, damped = self._complete()
+        scale = find_scale(left)
+        ridge = _UNSEEN * np.eye(size)
+        root = np.linalg.cholesky(left * np.outer(scale, scale) + ridge)
+        half = np.linalg.solve(root, damped * np.outer(scale, scale) + ridge)
+        share = np.linalg.solve(root, half.T)
+        covariances = np.zeros_like(grams)
+        for gram, covariance in zip(grams[:, :size, :size], covariances, strict=True):
+            scale = find_scale(gram)
+            sizes = np.where(scale > 0.0, 1.0 / np.where(scale > 0.0, scale, 1.0), 0.0)
+            lower = sizes[:, None] * np.linalg.cholesky(gram * np.outer(scale, scale) + ridge)
+            covariance[:size, :size] = lower @ share @ lower.T
+        return covariances
+
+
+def find_scale(gram: FloatArray) -> FloatArray:
+    """What makes the diagonal of products (Q, Q) one, or zero where it is."""
+    squares = np.diagonal(gram)
+    return np.where(squares > 0.0, 1.0 / np.sqrt(np.where(squares > 0.0, squares, 1.0)), 0.0)
