@@ -36,7 +36,7 @@ from pieces import ROOT, Record, add_minutes, run_pieces
 
 CORE = "inertid_ros/core"
 _INPUT = tuple(f"test/core/input/test_{name}.py" for name in ("timestamps", "timeline", "joint_names", "distrust"))
-_ESTIMATOR = "hypothesis_rules", "events", "change", "estimator_copy", "hypothesis"
+_ESTIMATOR = "hypothesis_rules", "hypothesis_choices", "events", "change", "estimator_copy", "hypothesis"
 _ESTIMATION = tuple(f"test/core/estimation/test_{name}.py" for name in _ESTIMATOR)
 _RULES = ("test/core/checks/test_convention_rules.py",)
 _FAULTS = ("test/core/checks/test_reading_faults.py", "test/core/checks/test_sensor_faults.py")
@@ -49,7 +49,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     f"{CORE}/estimation/states.py": ("test/core/estimation/test_states.py", "test/core/estimation/test_estimate.py"),
     f"{CORE}/estimation/remembered.py": _RECALL,
     f"{CORE}/input/synchroniser.py": (
-        *_INPUT,
+        "test/core/input/test_synchroniser.py",
+        *_INPUT[2:],
         "test/core/rows/test_predictions.py",
         "test/core/test_chain.py",
         "test/core/test_bad_input.py",
