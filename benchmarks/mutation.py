@@ -41,7 +41,8 @@ _ESTIMATION = tuple(f"test/core/estimation/test_{name}.py" for name in _ESTIMATO
 _RULES = ("test/core/checks/test_convention_rules.py",)
 _FAULTS = ("test/core/checks/test_reading_faults.py", "test/core/checks/test_sensor_faults.py")
 _RECALL = ("test/core/test_recall.py",)
-_WRIST, _LOAD = "test/core/tasks/test_wrist.py", "test/core/test_chain_load.py"
+_WRIST = "test/core/tasks/test_wrist_rules.py", "test/core/tasks/test_wrist.py"
+_LOAD = "test/core/test_chain_load.py"
 TESTS: dict[str, tuple[str, ...]] = {
     f"{CORE}/estimation/hypothesis.py": (*_ESTIMATION, *_RECALL, _LOAD),
     f"{CORE}/estimation/change.py": (*_ESTIMATION, *_RECALL, _LOAD),
@@ -60,7 +61,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     f"{CORE}/checks/sensor_faults.py": _FAULTS,
     f"{CORE}/checks/wrench_convention.py": (*_RULES, "test/core/checks/test_wrench_convention.py"),
     f"{CORE}/checks/gravity_hypotheses.py": (*_RULES, "test/core/checks/test_gravity_hypotheses.py"),
-    f"{CORE}/tasks/wrist.py": (_WRIST, *_RECALL, *_FAULTS, "test/core/test_expected_load.py", _LOAD),
+    f"{CORE}/tasks/wrist.py": (*_WRIST, *_RECALL, *_FAULTS, "test/core/test_expected_load.py", _LOAD),
 }
 """Files that are mutated, and the tests that have to notice, the quickest first."""
 PURE = ("timeline.py",)
