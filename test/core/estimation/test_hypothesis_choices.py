@@ -678,3 +678,101 @@ def test_what_was_prepared_does_not_change_with_rows_that_come_later() -> None:
     estimator._motion_noise[:] = 1.0
     np.testing.assert_array_equal(prepared().values, expected.values)
     np.testing.assert_array_equal(prepared().covariance, expected.covariance)
+
+
+# Row by row
+
+
+class Tracked:
+    """Says whether rows fit instead of comparing them."""
+
+    def __init__(self, estimator: HypothesisEstimator, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.fits, self.leverage, self.is_tracking = True, 0.0, False
+        self.updated: list[int] = []
+        self._estimator, self._time = estimator, 0.0
+        monkeypatch.setattr(estimator, "_track_row", self._track)
+        monkeypatch.setattr(estimator, "_lay_down_products", lambda *_: None)
+        module = "inertid_ros.core.estimation.hypothesis"
+        monkeypatch.setattr(f"{module}.update", lambda sums: self.updated.append(sums.pieces))
+        monkeypatch.setattr(f"{module}.looks_the_same", lambda *_: True)
+        estimator._variance[:] = estimator._noise[:] = 1.0
+        estimator._whitened[:] = 0.0
+
+    def _track(self, *given: Any) -> tuple[bool, float, float]:
+        self.is_tracking = given[10]
+        return self.fits, NOISE, self.leverage
+
+    def take(self, rows: int = 1) -> Decision:
+        """Take so many rows, 0.02 s each."""
+        signals = np.zeros(16)
+        signals[12] = 1.0
+        row = Row(NO_ROW, signals, *[np.zeros(6)] * 6)
+        for _ in range(rows):
+            self._time += 0.02
+            decision = self._estimator.take(self._time, row, np.ones(6))
+        return decision
+
+
+def test_rows_that_fit_are_counted_and_make_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    estimator = _know()
+    tracked = Tracked(estimator, monkeypatch)
+    assert tracked.take(24) == NOTHING
+    assert (estimator.rows, estimator._sums.pieces) == (24, 0)
+    assert tracked.is_tracking
+    assert tracked.take(2) == NOTHING
+    assert (estimator.rows, estimator._sums.pieces) == (26, 1)
+    tracked.take(25 * 30)
+    assert tracked.updated == [*range(1, 12), 12, 16, 20, 24, 28], "often at first, then now and then"
+
+
+def test_nothing_is_updated_while_a_change_is_suspected(monkeypatch: pytest.MonkeyPatch) -> None:
+    estimator = _know()
+    tracked = Tracked(estimator, monkeypatch)
+    monkeypatch.setattr(estimator, "_look_for_change", lambda: Decision(False, EventKind.BIAS_CHANGED))
+    estimator._suspected = _Suspicion(1, 0, None)
+    kinds = [tracked.take().kind for _ in range(25)]
+    assert kinds == [None] * 24 + [EventKind.BIAS_CHANGED]
+    assert tracked.updated == []
+    estimator._suspected = None
+    tracked.take(25)
+    assert tracked.updated == [2]
+
+
+def test_a_row_that_does_not_fit_begins_a_test_and_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    estimator = _know()
+    tracked = Tracked(estimator, monkeypatch)
+    tracked.take(3)
+    tracked.fits = False
+    assert tracked.take() == Decision(True)
+    assert (estimator.rows, estimator.mode) == (3, Mode.TESTING)
+    tested = estimator._hypotheses
+    assert tested is not None
+    assert tested.rows == 0
+    assert tracked.take() == NOTHING
+    assert not tracked.is_tracking
+    assert (estimator.rows, tested.rows, tested.explained) == (3, 1, 0)
+    tracked.fits, tracked.leverage = True, 1.1
+    tracked.take()
+    assert tested.explained == 0, "an estimate that knows nothing yet fits whatever comes"
+    tracked.leverage = 0.9
+    tracked.take()
+    assert tested.explained == 1
+
+
+def test_rows_that_are_tested_make_pieces_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    estimator = _know()
+    tracked = Tracked(estimator, monkeypatch)
+    over: list[bool] = []
+
+    def judge(_: _Hypotheses, is_over: bool) -> Decision:
+        over.append(is_over)
+        return NOTHING
+
+    monkeypatch.setattr(estimator, "_judge", judge)
+    tracked.fits = False
+    tracked.take(1 + 50)
+    assert estimator._hypotheses is not None
+    assert estimator._hypotheses.sums.pieces == 2
+    assert estimator._sums.pieces == 0
+    assert sum(over) == 2
+    assert over[24]
