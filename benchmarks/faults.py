@@ -6,7 +6,7 @@
 Each fault meets a node of its own: while the load converges, once it is known, and during a contact; once with a node
 that follows the simulated clock, and once with one that follows the wall clock, where stamps begin in the present. By
 either, samples are sent as fast as the machine can take them. Faults are shared among as many processes as there are
-processors; each has a ROS domain of its own.
+processors; each has a ROS domain of its own. A run that was ended goes on where it was when it is called again.
 """
 
 from __future__ import annotations
@@ -18,22 +18,18 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
 from datetime import datetime, timezone
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import support.bench as benches
 from diagnostic_msgs.msg import DiagnosticStatus
 from fault_catalogue import FAULTS, Block, Fault, Memory
-from page import end_with_parent, find_commit, run_benchmark
+from page import find_commit, run_benchmark
+from pieces import ROOT, Record, add_minutes, prepare_process, run_pieces
 from rclpy.qos import QoSProfile
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "test"))
-
-import support.bench as benches
-from conftest import claim_domain
 from support.bench import Bench, numbers_in
 
 import inertid_ros.ros.inputs
@@ -56,8 +52,6 @@ LEAK = 20.0
 names leave some room between objects that is not given back."""
 SETTLED = 10
 """Nodes after which memory is looked at: by then all code was used."""
-_claimed = ExitStack()
-"""Holds the domain of this process until it ends."""
 
 
 class Outcome(NamedTuple):
@@ -180,11 +174,9 @@ def meet(fault: Fault, clock: str, domain: int) -> tuple[Outcome, ...]:
         gc.collect()  # the threads of its middleware live as long as its context
 
 
-def prepare_process() -> None:
-    """Take a domain that no other process has, heard on this machine alone, and prepare its nodes."""
-    end_with_parent()
-    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    os.environ["ROS_DOMAIN_ID"] = str(_claimed.enter_context(claim_domain()))
+def prepare() -> None:
+    """Give a process a domain of its own, and prepare its nodes."""
+    prepare_process()
     prepare_node()
 
 
@@ -257,21 +249,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="faults whose name contains this")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="nodes at a time (default: one a core)")
+    add_minutes(parser)
     return run_benchmark(parser, run_matrix, "faults.md")
 
 
 def run_matrix(options: argparse.Namespace) -> tuple[str, list[object]]:
     """The page, and what failed."""
     jobs = [(fault.name, clock) for fault in FAULTS if options.only in fault.name for clock in CLOCKS]
-    met: list[Met] = []
-    with ProcessPoolExecutor(options.processes, get_context("spawn"), prepare_process) as pool:
-        for one in pool.map(meet_by_name, *zip(*jobs, strict=True)):
-            met.append(one)
-            for outcome in one.outcomes:
-                said = "; ".join(outcome.wrong) or "ok"
-                print(
-                    f"{outcome.fault}, {outcome.clock} clock, {outcome.situation}: {said}", file=sys.stderr, flush=True
-                )
+    code = ("benchmarks/faults.py", "benchmarks/fault_catalogue.py", "test/support/bench.py")
+    record = Record(ROOT / "build" / "faults.jsonl", code)
+    with ProcessPoolExecutor(options.processes, get_context("spawn"), prepare) as pool:
+        run_pieces(pool, options.processes, meet_by_name, jobs, record, options.until)
+    met = [Met(tuple(Outcome(*one) for one in outcomes), *rest) for outcomes, *rest in (record[job] for job in jobs)]
     outcomes, growth = [outcome for one in met for outcome in one.outcomes], find_growth(met)
     failed = [one for one in outcomes if one.wrong]
     return make_page(outcomes, growth), [*failed, *([growth] if growth[0] > LEAK else [])]

@@ -5,7 +5,8 @@
 
 Nothing may raise, nothing that is not finite may come out, and covariances must be positive definite. What a decoder
 reads by its layout must be what the middleware reads. The work is cut into pieces with seeds of their own, which are
-shared among as many processes as there are processors.
+shared among as many processes as there are processors. A run that was ended goes on where it was when it is called
+again.
 """
 
 from __future__ import annotations
@@ -19,19 +20,16 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime, timezone
 from multiprocessing import get_context
-from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
-from faults import is_definite, prepare_process
+from faults import is_definite, prepare
 from geometry_msgs.msg import WrenchStamped
 from page import find_commit, run_benchmark
+from pieces import ROOT, Record, add_minutes, run_pieces
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "test"))
-
 from support.bench import Bench, numbers_in
 from support.chain import load_of, make_chain, puma_motion, simulate_puma
 
@@ -202,6 +200,8 @@ def main() -> int:
         help="messages through the decoders; a fiftieth of it each over DDS, and blocks",
     )
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="at a time (default: one a core)")
+    add_minutes(parser)
     return run_benchmark(parser, make_page, "fuzz.md")
 
 
@@ -211,56 +211,66 @@ class Part(NamedTuple):
     Attributes:
         name: in the table.
         fuzz: takes how many, and a seed; gives what was found.
-        total: how many in all.
+        share: one for so many messages through the decoders.
         piece: how many in a piece of work, which has a seed of its own.
     """
 
     name: str
     fuzz: Callable[[int, int], Counter[str]]
-    total: int
+    share: int
     piece: int
 
-    def cut(self, seed: int) -> list[tuple[int, int]]:
-        """Count and seed of each piece."""
-        starts = range(0, self.total, self.piece)
-        return [(min(self.piece, self.total - start), SEEDS * seed + start) for start in starts]
+    def cut(self, count: int, seed: int) -> list[tuple[str, int, int]]:
+        """Name, count and seed of each piece."""
+        total = count // self.share
+        starts = range(0, total, self.piece)
+        return [(self.name, min(self.piece, total - start), SEEDS * seed + start) for start in starts]
+
+
+PARTS = (
+    Part("messages mutated, over DDS to a live node", fuzz_node, OVER_DDS, 50_000),
+    Part("random blocks through the chain", fuzz_chains, OVER_DDS, 100 * BLOCKS),
+    Part("messages mutated, through the decoders", fuzz_decoders, 1, 250_000),
+)
 
 
 def prepare_quietly() -> None:
     """Prepare a process, without the middleware's word on each message that it cannot read."""
-    prepare_process()
+    prepare()
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
-def run_piece(fuzz: Callable[[int, int], Counter[str]], count: int, seed: int) -> tuple[Counter[str], float]:
-    """What was found in a piece, and the processor time [s] that it took."""
-    began = time.process_time()
-    return fuzz(count, seed), time.process_time() - began
+def run_piece(name: str, count: int, seed: int) -> tuple[Counter[str], float, float]:
+    """What was found in a piece, and the processor time and the time [s] that it took."""
+    (part,) = [part for part in PARTS if part.name == name]
+    began, passed = time.process_time(), time.monotonic()
+    return part.fuzz(count, seed), time.process_time() - began, time.monotonic() - passed
 
 
 def make_page(options: argparse.Namespace) -> tuple[str, list[str]]:
     """The page, and what was found."""
-    count, seed = options.count, options.seed
-    parts = [
-        Part("messages mutated, over DDS to a live node", fuzz_node, count // OVER_DDS, 50_000),
-        Part("random blocks through the chain", fuzz_chains, count // OVER_DDS, 100 * BLOCKS),
-        Part("messages mutated, through the decoders", fuzz_decoders, count, 250_000),
-    ]
-    began, failures, rows = time.monotonic(), list[str](), list[str]()
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), prepare_quietly) as pool:
-        pending = [[pool.submit(run_piece, part.fuzz, *piece) for piece in part.cut(seed)] for part in parts]
-        for part, futures in zip(parts, pending, strict=True):
-            results = [future.result() for future in futures]
-            found = sum((one for one, _ in results), Counter[str]())
-            failures += found
-            described = "; ".join(f"{what}: {times}" for what, times in found.items()) or "none"
-            rows.append(f"| {part.name} | {part.total:,} | {sum(cost for _, cost in results):.0f} | {described} |")
-            print(rows[-1], file=sys.stderr, flush=True)
+    count, seed, processes = options.count, options.seed, options.processes
+    record = Record(ROOT / "build" / "fuzz.jsonl", ["benchmarks/fuzz.py", "benchmarks/faults.py", "test/support/*.py"])
+    pieces = {part: part.cut(count, seed) for part in PARTS}
+    with ProcessPoolExecutor(processes, get_context("spawn"), prepare_quietly) as pool:
+        run_pieces(
+            pool, processes, run_piece, [piece for own in pieces.values() for piece in own], record, options.until
+        )
+    failures, rows, took = list[str](), list[str](), 0.0
+    for part, own in pieces.items():
+        results = [record[piece] for piece in own]
+        found = sum((Counter(one) for one, _, _ in results), Counter[str]())
+        failures += found
+        described = "; ".join(f"{what}: {times}" for what, times in found.items()) or "none"
+        rows.append(
+            f"| {part.name} | {count // part.share:,} | {sum(cost for _, cost, _ in results):.0f} | {described} |"
+        )
+        took += sum(passed for _, _, passed in results)
     lines = [
         "# Random input",
         "",
         f"Made by `make fuzz` on {datetime.now(timezone.utc):%Y-%m-%d} at commit {find_commit()}, seed",
-        f"{seed}, in {(time.monotonic() - began) / 60.0:.0f} min on {os.cpu_count()} processors: nothing raises,",
+        f"{seed}, in {took / 60.0:.0f} min of one process: nothing raises,",
         "nothing that is not finite comes out, covariances are positive definite, and decoders read what the",
         "middleware reads. Numbers in random blocks go up to 1e6 and to 1.7e308.",
         "",

@@ -9,8 +9,8 @@ from a process that has loaded libraries and kernels, which takes longer than al
 - the node is started again, and gets two seconds of data: the mass, less the tool, must be within 20 g;
 - what the killed writer has left must be gone by then.
 
-Kills are shared among as many graphs as there are processors, each with a tool and a state of its own. Where this
-program is killed itself, its nodes are, too; what came of each kill until then is in build/kills.jsonl.
+Kills come in series of 25, each with a graph, a tool and a state of its own; as many at a time as there are processors.
+Where this program is killed itself, its nodes are, too, and it goes on with the next series when it is called again.
 
     python benchmarks/kills.py --count 200 --write
 
@@ -25,7 +25,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
-import json
 import math
 import random
 import signal
@@ -42,7 +41,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import rclpy
 from geometry_msgs.msg import InertiaStamped
-from page import describe_run, end_with_parent, run_benchmark
+from page import describe_run, run_benchmark
+from pieces import ROOT, Record, add_minutes, prepare_process, run_pieces
 from rclpy.context import Context
 from rclpy.experimental import EventsExecutor
 from rclpy.parameter import Parameter
@@ -80,8 +80,10 @@ DATA = 2.0
 """Seconds of data after which it must be."""
 LEARNING = 12.0
 """Seconds of data from which gripper and bar are learnt at first."""
-RECORD = Path(__file__).parents[1] / "build" / "kills.jsonl"
-"""What came of each kill, a line each: what is left of a run that was ended."""
+SERIES = 25
+"""Kills with one graph, so that learning gripper and bar costs little beside them."""
+UNANSWERED = 0.5
+"""Seconds after which ~/save is called again: the call may have gone to a node that was killed."""
 PATIENCE = 300.0
 """Seconds after which something that has not happened will not happen."""
 
@@ -89,11 +91,11 @@ PATIENCE = 300.0
 class Graph:
     """The driver and a probe, and the node as a process."""
 
-    def __init__(self, folder: Path, domain: int) -> None:
-        """Start the driver, with the gripper alone."""
+    def __init__(self, folder: Path) -> None:
+        """Start the probe, and the process that forks nodes."""
         self.folder = folder
         self._context = Context()
-        rclpy.init(context=self._context, domain_id=domain)
+        rclpy.init(context=self._context)
         self._executor = EventsExecutor(context=self._context)
         self._probe = rclpy.create_node("probe", context=self._context)
         self._executor.add_node(self._probe)
@@ -108,13 +110,11 @@ class Graph:
         given = {"state_file": str(folder / "state.json"), "save_directory": str(folder)}
         options = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
         command = [sys.executable, "-c", NODES, "--ros-args", "--log-level", "error", *options]
-        environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
         pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-        self._nodes = subprocess.Popen(
-            command, env=environment, text=True, stdin=pipe, stdout=pipe, stderr=nothing, bufsize=1
-        )
+        self._nodes = subprocess.Popen(command, text=True, stdin=pipe, stdout=pipe, stderr=nothing, bufsize=1)
         self._process = 0
         self._saving: Any = None
+        self._asked = 0.0
 
     def _take_inertia(self, message: InertiaStamped) -> None:
         """Note up to when [s] the node has used data."""
@@ -132,8 +132,6 @@ class Graph:
 
     def start(self) -> None:
         """Start the node, and wait until it has used data."""
-        topic = "/inertid/load/parameters"
-        self.wait(lambda: self._probe.count_publishers(topic) == 0, "another node is in this domain: choose --domain")
         assert self._nodes.stdin is not None
         self._nodes.stdin.write("\n")
         self._process = int(self._read_answer())
@@ -147,9 +145,10 @@ class Graph:
             pass
 
     def kill(self) -> None:
-        """Kill the node, and wait until it is no more."""
+        """Kill the node, and wait until it is no more and its last words have come."""
         os.kill(self._process, signal.SIGKILL)
         self._read_answer()
+        self._executor.spin_until_future_complete(Future(), timeout_sec=0.1)
 
     def _read_answer(self) -> str:
         """The next line of the process that forks nodes; RuntimeError if it is no more."""
@@ -176,8 +175,9 @@ class Graph:
         self.wait(has_learnt, "no estimate")
 
     def _save(self) -> None:
-        if self._saving is None or self._saving.done():
-            client = self._clients["save"]
+        now = time.monotonic()
+        if self._saving is None or self._saving.done() or now - self._asked > UNANSWERED:
+            client, self._asked = self._clients["save"], now
             self._saving = client.call_async(Trigger.Request()) if client.service_is_ready() else None
 
     def wait(self, condition: Callable[[], bool], what: str) -> None:
@@ -227,38 +227,31 @@ class Kill(NamedTuple):
     """What came of a kill.
 
     Attributes:
-        graph: in which it was.
         error: of the mass [kg] after it; nan if there was none.
         is_hit: whether it was in the middle of a write.
         wrong: what was wrong.
     """
 
-    graph: int
     error: float
     is_hit: bool
     wrong: list[str]
 
 
-def run(graph: int, count: int, seed: int, domain: int) -> list[Kill]:
-    """Kill the node of a graph so many times, and note what came of each kill in the record at once."""
+def run(series: int, count: int, seed: int) -> list[Kill]:
+    """Kill the node of a graph so many times."""
     done: list[Kill] = []
-    with TemporaryDirectory() as name, RECORD.open("a", encoding="utf-8") as record:
-        nodes = Graph(Path(name), domain)
+    with TemporaryDirectory() as name:
+        nodes = Graph(Path(name))
         try:
-            for kill in _kill_often(nodes, graph, count, random.Random(seed)):
-                done.append(kill)
-                record.write(json.dumps(kill._asdict()) + "\n")
-                record.flush()
-                hit = ", in a write" if kill.is_hit else ""
-                print(f"graph {graph}, {len(done)}: {1e3 * kill.error:.1f} g{hit}", file=sys.stderr, flush=True)
+            done.extend(_kill_often(nodes, count, random.Random(f"{seed} {series}")))
         except (TimeoutError, RuntimeError) as error:
-            done.append(Kill(graph, math.nan, False, [f"after {len(done)} kills: {error}"]))
+            done.append(Kill(math.nan, False, [str(error)]))
         finally:
             nodes.close()
     return done
 
 
-def _kill_often(nodes: Graph, graph: int, count: int, choose: random.Random) -> Iterator[Kill]:
+def _kill_often(nodes: Graph, count: int, choose: random.Random) -> Iterator[Kill]:
     bar = read_load("bar")
     assert bar is not None
     nodes.drive("gripper", "none")
@@ -281,23 +274,22 @@ def _kill_often(nodes: Graph, graph: int, count: int, choose: random.Random) -> 
             wrong.append(f"{1e3 * error:.0f} g")
         if stale := left & set(nodes.folder.glob(".*.part")):
             wrong.append(f"{', '.join(sorted(path.name for path in stale))} is still there")
-        yield Kill(graph, error, bool(left), [f"kill {number}: {text}" for text in wrong])
+        yield Kill(error, bool(left), [f"kill {number}: {text}" for text in wrong])
 
 
-def run_all(count: int, seed: int, domain: int, processes: int) -> list[Kill]:
-    """Share kills among graphs, each in a process and a domain of its own."""
-    shares = [len(range(index, count, processes)) for index in range(min(processes, count))]
-    RECORD.parent.mkdir(exist_ok=True)
-    RECORD.write_text("", encoding="utf-8")
-    with ProcessPoolExecutor(len(shares), get_context("spawn"), end_with_parent) as pool:
-        graphs = range(len(shares))
-        done = pool.map(run, graphs, shares, [seed + graph for graph in graphs], [domain + graph for graph in graphs])
-        return [kill for part in done for kill in part]
+def run_all(options: argparse.Namespace) -> list[Kill]:
+    """All series, each in a domain of its own."""
+    count, seed = options.count, options.seed
+    pieces = [(start // SERIES, min(SERIES, count - start), seed) for start in range(0, count, SERIES)]
+    record = Record(ROOT / "build" / "kills.jsonl", ["benchmarks/kills.py"], count, seed)
+    with ProcessPoolExecutor(options.processes, get_context("spawn"), prepare_process) as pool:
+        run_pieces(pool, options.processes, run, pieces, record, options.until)
+    return [Kill(*kill) for piece in pieces for kill in record[piece]]
 
 
 def list_failures(kills: Sequence[Kill]) -> list[str]:
     """What was wrong with all of them."""
-    return [f"graph {kill.graph}, {text}" for kill in kills for text in kill.wrong]
+    return [text for kill in kills for text in kill.wrong]
 
 
 def format_page(kills: Sequence[Kill]) -> str:
@@ -323,11 +315,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=200, help="kills (default 200)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (default 0)")
-    parser.add_argument("--domain", type=int, default=152, help="first ROS_DOMAIN_ID of no other node (default 152)")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="graphs (default: one a core)")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="graphs at a time (default: one a core)")
+    add_minutes(parser)
 
     def make_page(options: argparse.Namespace) -> tuple[str, list[str]]:
-        kills = run_all(options.count, options.seed, options.domain, options.processes)
+        kills = run_all(options)
         return format_page(kills), list_failures(kills)
 
     return run_benchmark(parser, make_page, "kills.md")

@@ -6,7 +6,8 @@ Mutants are drawn at random from all that the rules below make. Each is put in t
 its own, so that no file is changed, and is tried on the tests that mirror that module until one fails. Kernels are
 tried in pure Python where tests of their own are quick (stamps, time lines). Those of the estimator, of rows and of
 checks are left out, for compilation would take a minute for each mutant: nothing below speaks of them. One that uses
-far more processor time than the tests need is stopped, and counts as noticed.
+far more processor time than the tests need is stopped, and counts as noticed. A run that was ended goes on where it was
+when it is called again.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from multiprocessing import get_context
-from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -32,16 +32,17 @@ import numba
 import numpy as np
 import pytest
 from page import describe_run, end_with_parent, run_benchmark
+from pieces import ROOT, Record, add_minutes, run_pieces
 
-ROOT = Path(__file__).parents[1]
 CORE = "inertid_ros/core"
 _INPUT = tuple(f"test/core/input/test_{name}.py" for name in ("timestamps", "timeline", "joint_names", "distrust"))
-_ESTIMATOR = "hypothesis_rules", "events", "change", "estimator_copy", "hypothesis"
+_ESTIMATOR = "hypothesis_rules", "hypothesis_choices", "events", "change", "estimator_copy", "hypothesis"
 _ESTIMATION = tuple(f"test/core/estimation/test_{name}.py" for name in _ESTIMATOR)
-_RULES = ("test/core/checks/test_convention_rules.py",)
+_RULES = "test/core/checks/test_force_fits.py", "test/core/checks/test_convention_rules.py"
 _FAULTS = ("test/core/checks/test_reading_faults.py", "test/core/checks/test_sensor_faults.py")
 _RECALL = ("test/core/test_recall.py",)
-_WRIST, _LOAD = "test/core/tasks/test_wrist.py", "test/core/test_chain_load.py"
+_WRIST = "test/core/tasks/test_wrist_rules.py", "test/core/tasks/test_wrist.py"
+_LOAD = "test/core/test_chain_load.py"
 TESTS: dict[str, tuple[str, ...]] = {
     f"{CORE}/estimation/hypothesis.py": (*_ESTIMATION, *_RECALL, _LOAD),
     f"{CORE}/estimation/change.py": (*_ESTIMATION, *_RECALL, _LOAD),
@@ -49,7 +50,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     f"{CORE}/estimation/states.py": ("test/core/estimation/test_states.py", "test/core/estimation/test_estimate.py"),
     f"{CORE}/estimation/remembered.py": _RECALL,
     f"{CORE}/input/synchroniser.py": (
-        *_INPUT,
+        "test/core/input/test_synchroniser.py",
+        *_INPUT[2:],
         "test/core/rows/test_predictions.py",
         "test/core/test_chain.py",
         "test/core/test_bad_input.py",
@@ -59,7 +61,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     f"{CORE}/checks/sensor_faults.py": _FAULTS,
     f"{CORE}/checks/wrench_convention.py": (*_RULES, "test/core/checks/test_wrench_convention.py"),
     f"{CORE}/checks/gravity_hypotheses.py": (*_RULES, "test/core/checks/test_gravity_hypotheses.py"),
-    f"{CORE}/tasks/wrist.py": (_WRIST, *_RECALL, *_FAULTS, "test/core/test_expected_load.py", _LOAD),
+    f"{CORE}/tasks/wrist.py": (*_WRIST, *_RECALL, *_FAULTS, "test/core/test_expected_load.py", _LOAD),
 }
 """Files that are mutated, and the tests that have to notice, the quickest first."""
 PURE = ("timeline.py",)
@@ -68,6 +70,8 @@ PRELOADED = ["hypothesis", "numba", "numpy.testing", "pinocchio", "pytest", "sci
 """Libraries that are imported once for all mutants."""
 PATIENCE = 300
 """Processor time [s] after which a mutant is stopped: several times what the longest tests need."""
+SURVIVES, PASS = "survives", "pass"
+"""What is said of a mutant that no test notices, and of tests without any."""
 ENOUGH = 0.85
 """Share of mutants that must be noticed."""
 SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
@@ -281,10 +285,15 @@ def passes(tests: tuple[str, ...], is_pure: bool, which: tuple[str, int] | None 
     return process.exitcode == 0
 
 
-def survives(which: tuple[str, int]) -> bool:
-    """Whether no test of its file notices a mutant."""
-    path, _ = which
-    return passes(TESTS[path], path.endswith(PURE), which)
+def try_mutant(path: str, number: int, change: str) -> str:
+    """What a mutant of a file does: survives the tests of it, or is noticed by one."""
+    del change  # is said in the record
+    return SURVIVES if passes(TESTS[path], path.endswith(PURE), (path, number)) else "is noticed"
+
+
+def try_unchanged(test: str, is_pure: bool) -> str:
+    """What tests do without any mutant."""
+    return PASS if passes((test,), is_pure) else "fail"
 
 
 def find_interval(hits: int, count: int) -> tuple[float, float]:
@@ -299,19 +308,16 @@ def make_page(options: argparse.Namespace) -> tuple[str, list[Mutant]]:
     """The page, and the survivors if there are too many; RuntimeError if tests fail without any mutant."""
     every = list_mutants()
     chosen = random.Random(options.seed).sample(every, min(options.count, len(every)))
-    tried: list[Mutant] = []
-    survivors: list[Mutant] = []
+    tried = [make_mutant(*which) for which in chosen]
+    pieces = [(mutant.path, mutant.number, mutant.change) for mutant in tried]
+    tests = sorted({(test, path.endswith(PURE)) for path, _ in chosen for test in TESTS[path]})
+    record = Record(ROOT / "build" / "mutation.jsonl", ["test/**/*.py"])
     with ThreadPoolExecutor(options.processes) as pool:
-        sound = sorted({(test, path.endswith(PURE)) for path, tests in TESTS.items() for test in tests})
-        for (test, _), is_good in zip(sound, pool.map(lambda one: passes((one[0],), one[1]), sound), strict=True):
-            if not is_good:
-                raise RuntimeError(f"{test} fails without any mutant")
-        for which, is_missed in zip(chosen, pool.map(survives, chosen), strict=True):
-            mutant = make_mutant(*which)
-            tried.append(mutant)
-            survivors += [mutant] if is_missed else []
-            said = f"{mutant.path}:{mutant.line} {mutant.change}: {'SURVIVES' if is_missed else 'noticed'}"
-            print(f"{len(tried)}: {said}", file=sys.stderr, flush=True)
+        run_pieces(pool, options.processes, try_unchanged, tests, record, options.until)
+        if failing := [test for test in tests if record[test] != PASS]:
+            raise RuntimeError(f"{', '.join(test for test, _ in failing)}: fail without any mutant")
+        run_pieces(pool, options.processes, try_mutant, pieces, record, options.until)
+    survivors = [mutant for mutant, piece in zip(tried, pieces, strict=True) if record[piece] == SURVIVES]
     is_enough = len(survivors) <= (1.0 - ENOUGH) * len(tried)
     command = f"python benchmarks/mutation.py --count {len(chosen)} --seed {options.seed} --write"
     return format_page(command, len(every), tried, survivors), [] if is_enough else survivors
@@ -363,6 +369,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=150, help="mutants (default 150)")
     parser.add_argument("--seed", type=int, default=0, help="of the choice (default 0)")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="at a time (default: one a core)")
+    add_minutes(parser)
     return run_benchmark(parser, make_page, "mutation.md")
 
 

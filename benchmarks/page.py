@@ -17,6 +17,10 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
+class UnfinishedError(Exception):
+    """A page cannot be made yet, for there was no time for all that it shows."""
+
+
 def find_commit() -> str:
     """The commit of the code that is measured, as git says it; with a plus if anything was changed since."""
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty=+"]
@@ -36,7 +40,9 @@ def run_benchmark(
     name: str,
     arguments: Sequence[str] | None = None,
 ) -> int:
-    """Print a page, or write it to docs/NAME with --write; returns 1 if anything is missed, for the shell.
+    """Print a page, or write it to docs/NAME with --write.
+
+    Returns what the shell is told: 1 if anything is missed, 2 if there was no time for all of it.
 
     Args:
         parser: knows all other options.
@@ -46,7 +52,11 @@ def run_benchmark(
     """
     parser.add_argument("--write", action="store_true", help=f"write docs/{name} instead of printing it")
     options = parser.parse_args(arguments)
-    page, missed = make_page(options)
+    try:
+        page, missed = make_page(options)
+    except UnfinishedError as error:
+        print(error, file=sys.stderr)
+        return 2
     if options.write:
         (Path(__file__).parents[1] / "docs" / name).write_text(page, encoding="utf-8")
     else:
