@@ -264,10 +264,11 @@ class WristLoadTask:
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """All wrenches of a segment are usable, for what is not has been left out; rows are not recorded."""
         _, stamps, samples, columns, _ = segment
-        if len(stamps) != len(self._usable):
-            self._usable = np.ones((len(stamps), 6), dtype=bool)
+        count = len(stamps)
+        if count > len(self._usable):
+            self._usable = np.ones((count, 6), dtype=bool)
         measured, predicted = samples[:, columns.readings], samples[:, columns.predicted]
-        return Output(stamps, measured, predicted, self._usable, self._no_rows, events)
+        return Output(stamps, measured, predicted, self._usable[:count], self._no_rows, events)
 
     def answer(self, waiting: Segment) -> Output:
         """Wrenches that wait are all taken to be usable."""

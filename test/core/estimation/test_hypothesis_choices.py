@@ -15,6 +15,7 @@ from inertid_ros.core.estimation.hypothesis import HypothesisEstimator, _Hypothe
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.products import PRODUCTS, RECENT, ProductSums
 from inertid_ros.core.estimation.systematic import solve_jointly
+from inertid_ros.core.estimation.tracking import SINCE_CHANGE
 from inertid_ros.core.records import EventKind, FloatArray
 from inertid_ros.core.rows.rows import Row
 from inertid_ros.core.settings.choices import SignChoice
@@ -187,7 +188,7 @@ def test_the_load_before_comes_first_with_its_own_sums() -> None:
     before = _know(0.4)._main
     estimator._previous, estimator._previous_sums = before, ProductSums(estimator._prior)
     estimator._previous_sums.settled = np.full((6, PRODUCTS, PRODUCTS), 3.0)
-    estimator._since_change = 5.0
+    estimator._clock[SINCE_CHANGE] = 5.0
     tested = _test(estimator, load=0.0)
     assert tested.previous is not None
     _leave(tested.previous, FITS)
@@ -699,7 +700,7 @@ class Tracked:
         estimator._whitened[:] = 0.0
 
     def _track(self, *given: Any) -> tuple[bool, float, float]:
-        self.is_tracking = given[10]
+        self.is_tracking = given[-1]
         return self.fits, NOISE, self.leverage
 
     def take(self, rows: int = 1) -> Decision:
