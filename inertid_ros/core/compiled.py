@@ -13,22 +13,19 @@ import os
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
 from numba import config as numba_config
 from numba import njit
 from numba import typeof as numba_typeof
-from numba.core.caching import FunctionCache, NullCache
-from numba.core.runtime.nrt import rtsys as numba_runtime
 
+from inertid_ros.core.kernel_cache import KernelCache
 from inertid_ros.core.records import FloatArray
 
 config: Any = numba_config
 typeof: Any = numba_typeof
-runtime: Any = numba_runtime
-find_place: Any = FunctionCache
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _KERNELS = (
@@ -62,6 +59,8 @@ _KERNELS = (
     "tasks/following.py",
     "../bags/sqlite_pages.py",
     "../messages/cdr_layout.py",
+    "../replay/recorder.py",
+    "../replay/residuals.py",
 )
 """The files that hold kernels, relative to this one."""
 
@@ -162,41 +161,16 @@ def allocating(kind: Callable[..., Any]) -> Decorator:
     return cast(Decorator, partial(kind, allocates=True))
 
 
-class _KernelCache(NullCache):
-    """The compiled code of one kernel, looked for when it is first called: most are only ever part of others.
-
-    Numba itself would look for a place for each of them, and before it loads one prepare for compiling it, which takes
-    longer than loading all.
-    """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        """Remember whose code it is."""
-        self._function = function
-
-    @cached_property
-    def _kept(self) -> Any:
-        try:
-            return find_place(self._function)
-        except RuntimeError:  # numba finds no place for this file's code after all
-            return NullCache()
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The code for arguments of some types; None if there is none yet."""
-        if isinstance(self._kept, NullCache):
-            return None
-        runtime.initialize(target_context)  # all that compiled code needs
-        return self._kept._load_overload(sig, target_context)  # noqa: SLF001 - `load_overload` prepares for compiling
-
-    def save_overload(self, sig: Any, cres: Any) -> None:
-        """Keep code that was compiled."""
-        self._kept.save_overload(sig, cres)
+def _do_nothing() -> None:
+    """Do without extensions of numba: kernels take arrays and numbers, and looking for extensions takes a while."""
 
 
 def _compile(function: Function, **options: Any) -> Function:
     """Compile; a division by zero gives infinity, which needs no check before each one."""
     kernel: Any = njit(error_model="numpy", **options)(function)
     if _CACHE is not None and not config.DISABLE_JIT:
-        kernel._cache = _KernelCache(function)  # noqa: SLF001 - as `enable_caching` of the kernel does
+        kernel._cache = KernelCache(function)  # noqa: SLF001 - as `enable_caching` of the kernel does
+        kernel._compilation_chain_init_hook = _do_nothing  # noqa: SLF001
     return cast(Function, kernel)
 
 
