@@ -183,18 +183,20 @@ class PageReader:
         table.
         """
         parts = [self._rest]
-        while count and (parts[-1].size == 0 or parts[-1][0, -1] < highest):
+        while count and (parts[-1].size == 0 or parts[-1][0].max() < highest):
             leaves = next(self._leaves, None)
             if leaves is None:
                 break
             parts.append(self._read_leaves(np.array(leaves)))
         rows: IntArray = np.concatenate(parts, axis=1)
-        is_later = rows[2] >= stop
-        self._rest, rows = rows[:, is_later], rows[:, ~is_later & (rows[2] >= start)]
+        if (rows[2, 1:] < rows[2, :-1]).any():
+            rows = rows[:, np.argsort(rows[2], kind="stable")]
+        first, last = np.searchsorted(rows[2], (start, stop)).tolist()
+        self._rest, rows = rows[:, last:], rows[:, first:last]
         if rows.shape[1] != count:
             raise ValueError("rows are missing")
-        order = np.argsort(rows[2], kind="stable")
-        return Rows(*rows[1:, order[np.isin(rows[1, order], topics)]])
+        is_wanted = np.isin(rows[1], topics)
+        return Rows(*(rows[1:] if is_wanted.all() else rows[1:, is_wanted]))
 
     def _read_leaves(self, pages: IntArray) -> IntArray:
         first = int(pages[0]) // mmap.PAGESIZE * mmap.PAGESIZE

@@ -8,7 +8,7 @@ in blocks: rows are taken and decisions made once in a decision interval of stam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -60,6 +60,7 @@ class Chain:
         sensor_frame: str = "",
         arm: IdentifiedArm | None = None,
         static: StaticWrench | None = None,
+        model: LinkModel | None = None,
     ) -> None:
         """Build the chain for a robot.
 
@@ -70,6 +71,7 @@ class Chain:
             sensor_frame: frame of the wrenches; the configured one if empty.
             arm: the identified arm, for a load by efforts.
             static: what links.static_file holds, where it is set.
+            model: the arm of another chain with the same settings, whose links are to be identified here as well.
 
         Raises:
             SettingError: if the unit of effort is not declared, or something does not fit together.
@@ -91,11 +93,12 @@ class Chain:
         check_fixed_gravity(settings)
         if arm is not None:
             self._task = PayloadTask(robot, settings, arm, self._health)
+        elif model is not None:
+            self._build_links(model)
         elif settings.links.joints:
-            self._build_links(settings.links.joints)
+            self._build_links(LinkModel.from_settings(robot, settings, settings.links.joints))
 
-    def _build_links(self, joints: Sequence[str]) -> None:
-        model = LinkModel.from_settings(self._robot, self.settings, joints)
+    def _build_links(self, model: LinkModel) -> None:
         self._task = make_links_task(self._robot, self.settings, model, self._health, self._static)
 
     @property
@@ -134,7 +137,7 @@ class Chain:
             return
         joints = choose_joints(self._robot, block, self._health)
         if joints:
-            self._build_links(joints)
+            self._build_links(LinkModel.from_settings(self._robot, self.settings, joints))
 
     def process(self) -> Output | None:
         """Carry everything that can be synchronised through the chain; None if there is nothing."""

@@ -21,6 +21,7 @@ from numba import config as numba_config
 from numba import njit
 from numba import typeof as numba_typeof
 
+from inertid_ros.core.kernel_cache import KernelCache
 from inertid_ros.core.records import FloatArray
 
 config: Any = numba_config
@@ -58,6 +59,8 @@ _KERNELS = (
     "tasks/following.py",
     "../bags/sqlite_pages.py",
     "../messages/cdr_layout.py",
+    "../replay/recorder.py",
+    "../replay/residuals.py",
 )
 """The files that hold kernels, relative to this one."""
 
@@ -158,13 +161,16 @@ def allocating(kind: Callable[..., Any]) -> Decorator:
     return cast(Decorator, partial(kind, allocates=True))
 
 
+def _do_nothing() -> None:
+    """Do without extensions of numba: kernels take arrays and numbers, and looking for extensions takes a while."""
+
+
 def _compile(function: Function, **options: Any) -> Function:
     """Compile; a division by zero gives infinity, which needs no check before each one."""
-    options["error_model"] = "numpy"
-    try:
-        kernel: Any = njit(cache=_CACHE is not None, **options)(function)
-    except RuntimeError:  # numba finds no place for this file's code in the cache after all
-        kernel = njit(**options)(function)
+    kernel: Any = njit(error_model="numpy", **options)(function)
+    if _CACHE is not None and not config.DISABLE_JIT:
+        kernel._cache = KernelCache(function)  # noqa: SLF001 - as `enable_caching` of the kernel does
+        kernel._compilation_chain_init_hook = _do_nothing  # noqa: SLF001
     return cast(Function, kernel)
 
 

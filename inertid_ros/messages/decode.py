@@ -87,19 +87,27 @@ class StreamDecoder(Generic[Block]):
         Returns:
             (N,) which of them could be read: each of these gives one sample, in their order.
         """
+        is_read: BoolArray = np.ones(len(starts), dtype=bool)
+        learnt = 0 if length in self._layouts else 1
+        is_read[:learnt] = self._add_each(data, starts[:learnt], length)
         self._end_run()
         layout = self._layouts.get(length)
-        found = None if layout is None else layout.read_all(data, starts)
-        if layout is not None and found is not None:
+        found = None if layout is None else layout.read_all(data, starts[learnt:])
+        if layout is None or found is None:
+            is_read[learnt:] = self._add_each(data, starts[learnt:], length)
+        elif len(starts) > learnt:
             self._layout = layout
             self._blocks.append(self._from_fields(layout, *found))
-            return np.ones(len(starts), dtype=bool)
+        return is_read
+
+    def _add_each(self, data: ByteArray, starts: IntArray, length: int) -> list[bool]:
+        """Take messages one by one; returns which of them could be read."""
         is_read = []
         for start in starts.tolist():
             before = self.undecodable
             self.add(data[start : start + length].tobytes())
             is_read.append(self.undecodable == before)
-        return np.array(is_read, dtype=bool)
+        return is_read
 
     def take(self) -> list[Block]:
         """Return what was added since the last call."""

@@ -7,7 +7,6 @@ has not finished when it is killed is begun again by another one.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import os
@@ -82,6 +81,8 @@ def run_on_cluster(
 @contextlib.contextmanager
 def _connect(scheduler: str) -> Iterator[Any]:
     """The client of a scheduler that has workers."""
+    import asyncio
+
     from distributed import Client
 
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what is lost is named, recording by recording

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.estimation.estimate import CONTRADICTION, LinksEstimate
@@ -37,6 +36,8 @@ def find_distances(values: FloatArray, deviations: FloatArray) -> Distances:
     Of all differences in units of sqrt(C_i + C_j), the largest of N counts, as if they were independent (Bonferroni).
     What is systematic and common to both makes it smaller, so that this errs on the safe side.
     """
+    from statistics import NormalDist
+
     runs, count = values.shape
     largest, pairs = np.full(count, -1.0), np.zeros((count, 2), dtype=np.int64)
     for one in range(runs - 1):
@@ -48,7 +49,7 @@ def find_distances(values: FloatArray, deviations: FloatArray) -> Distances:
         largest[further] = distance[further]
         pairs[further] = np.column_stack((np.full(count, one), one + 1 + other))[further]
     tests = count * runs * (runs - 1) // 2
-    return Distances(largest, pairs, float(ndtri(1.0 - 0.5 * (1.0 - _CONFIDENCE) / tests)))
+    return Distances(largest, pairs, NormalDist().inv_cdf(1.0 - 0.5 * (1.0 - _CONFIDENCE) / tests))
 
 
 def find_contradiction(estimates: Sequence[LinksEstimate]) -> tuple[Finding, ...]:

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from inertid_ros.core.chain import Target
+from inertid_ros.core.compiled import compiled
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.input.timeline import CONTINUITY
 from inertid_ros.core.records import Event, FloatArray, IntArray, Output
@@ -32,6 +33,28 @@ _JUMP = 1.0
 
 
 Kept = TypeVar("Kept")
+
+
+@compiled
+def widen_envelope(low: FloatArray, high: FloatArray, first: int, buckets: IntArray, values: FloatArray) -> None:
+    """Widen the columns from `first` on of minima and maxima by values (N, C) of buckets (N,); NaN stays."""
+    for i in range(len(buckets)):
+        bucket = buckets[i]
+        for c in range(values.shape[1]):
+            value, column = values[i, c], first + c
+            if value < low[bucket, column] or np.isnan(value):
+                low[bucket, column] = value
+            if value > high[bucket, column] or np.isnan(value):
+                high[bucket, column] = value
+
+
+@compiled
+def count_values(counts: IntArray, scales: FloatArray, values: FloatArray) -> None:
+    """Count values (N, C) in bins (C, B) of which zero is in the middle; scales (C,) bins per unit."""
+    middle = 0.5 * counts.shape[1]
+    for i in range(len(values)):
+        for c in range(len(scales)):
+            counts[c, int(values[i, c] * scales[c] + middle)] += 1
 
 
 class TimeAxis:
@@ -104,14 +127,10 @@ class EnvelopeBuilder:
         while times.item(-1) >= BUCKETS * self.width:
             self._merge()
         buckets = (times / self.width).astype(np.int64)
-        starts = np.flatnonzero(np.diff(buckets, prepend=-1))
-        chosen = buckets[starts]
         first = 0
         for values in parts:
-            columns = slice(first, first + values.shape[1])
-            for kept, extreme in ((self._low[:, columns], np.minimum), (self._high[:, columns], np.maximum)):
-                kept[chosen] = extreme(kept[chosen], extreme.reduceat(values, starts))
-            first = columns.stop
+            widen_envelope(self._low, self._high, first, buckets, np.ascontiguousarray(values))
+            first += values.shape[1]
         self._used = max(self._used, buckets.item(-1) + 1)
 
     def finish(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -137,7 +156,6 @@ class HistogramBuilder:
         """Start with a narrow range."""
         self._range = np.full(channels, _FIRST_RANGE)
         self._counts = np.zeros((channels, _BINS), dtype=np.int64)
-        self._offsets = np.arange(channels) * _BINS
 
     def take(self, residual: FloatArray) -> None:
         """Count (N, C) values."""
@@ -145,8 +163,7 @@ class HistogramBuilder:
         for channel in np.flatnonzero(largest >= _FULL * self._range).tolist():
             while largest[channel] >= _FULL * self._range[channel]:
                 self._widen(channel)
-        bins = (residual * (_BINS / 2 / self._range) + (_BINS / 2 + self._offsets)).astype(np.int64)
-        self._counts += np.bincount(bins.ravel(), minlength=self._counts.size).reshape(-1, _BINS)
+        count_values(self._counts, 0.5 * _BINS / self._range, np.ascontiguousarray(residual))
 
     def finish(self) -> Histogram:
         """The counts and the edges between them."""

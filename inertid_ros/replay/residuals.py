@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from inertid_ros.core.compiled import compiled
 from inertid_ros.core.equations.arm import group_channels
 from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
 from inertid_ros.core.estimation.estimate import Fit
@@ -83,35 +84,46 @@ class Prediction:
         return cls(combine([part.rows for part in parts]), combine([part.samples for part in parts]), inside)
 
 
+SUM, SQUARES, LARGEST, MEASURED, MEASURED_SQUARES = range(5)
+"""Of each channel: the residual, its squares and its largest size, and readings and their squares."""
+
+
+@compiled
+def add_samples(sums: FloatArray, measured: FloatArray, residual: FloatArray) -> None:
+    """Add readings (N, C) and what is left of them to sums (5, C)."""
+    for i in range(len(residual)):
+        for c in range(residual.shape[1]):
+            left, reading = residual[i, c], measured[i, c]
+            sums[SUM, c] += left
+            sums[SQUARES, c] += left * left
+            sums[LARGEST, c] = max(sums[LARGEST, c], abs(left))
+            sums[MEASURED, c] += reading
+            sums[MEASURED_SQUARES, c] += reading * reading
+
+
 class ResidualSums:
     """Sums from which means and rms values follow."""
 
     def __init__(self, channels: int) -> None:
         """Start with nothing."""
         self._counts = np.zeros(channels, dtype=np.int64)
-        self._residual = np.zeros((2, channels))
-        self._measured = np.zeros((2, channels))
-        self._largest = np.zeros(channels)
+        self._sums = np.zeros((5, channels))
 
     def take(self, measured: FloatArray, residual: FloatArray, usable: BoolArray | None = None) -> None:
         """Take (N, C) readings and what is left of them; only those that are usable (N, C), if that is given."""
         if usable is not None:
             measured, residual = measured * usable, residual * usable
         self._counts += len(residual) if usable is None else usable.sum(axis=0)
-        self._residual += residual.sum(axis=0), np.einsum("ij,ij->j", residual, residual)
-        self._measured += measured.sum(axis=0), np.einsum("ij,ij->j", measured, measured)
-        extremes = residual.max(axis=0, initial=0.0), -residual.min(axis=0, initial=0.0)
-        np.maximum(self._largest, np.maximum(*extremes), out=self._largest)
+        add_samples(self._sums, np.ascontiguousarray(measured), np.ascontiguousarray(residual))
 
     def finish(self, bias: FloatArray | float = 0.0) -> ResidualStatistics:
         """Sum up, with a bias (C,) to take off the readings."""
         counts = np.maximum(self._counts, 1)
-        mean, square = self._residual / counts
-        measured_mean, measured_square = self._measured / counts
+        mean, square, _, measured_mean, measured_square = self._sums / counts
         measured_rms = np.sqrt(np.maximum(measured_square - 2.0 * bias * measured_mean + bias**2, 0.0))
         rms = np.sqrt(square)
         relative = _divide(rms, measured_rms)
-        return ResidualStatistics(self._counts.copy(), mean, rms, self._largest.copy(), measured_rms, relative)
+        return ResidualStatistics(self._counts.copy(), mean, rms, self._sums[LARGEST].copy(), measured_rms, relative)
 
 
 class PredictionSums:

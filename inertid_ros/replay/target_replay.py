@@ -17,8 +17,9 @@ from inertid_ros.core.estimation.full_set import complete_links
 from inertid_ros.core.input.inputs import rename_joints
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, Output, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.settings.settings import ObjectSettings
+from inertid_ros.core.static.rest_poses import StaticWrench
 from inertid_ros.files.estimate import find_tool_file, read_arm, read_tool
-from inertid_ros.files.objects import read_watch
 from inertid_ros.files.parameters import read_static_file
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.replay.inputs import Plan, TopicStatistics
@@ -74,12 +75,13 @@ class TargetReplay:
         self._leader = "joint_states" if by_effort else "wrench"
         self._frame = sensor_frame or settings.load.sensor_frame
         self._joint_names: tuple[str, ...] = ()
+        self._robot = robot
+        self._static: StaticWrench | None = None
         self._shadow: Chain | None = None
         if target is Target.LINKS:
             self._frame = settings.links.base_frame or robot.frame_names[0]
-            static = read_static_file(Path(path)) if (path := settings.links.static_file) else None
-            self.chain, self._shadow = (Chain(robot, settings, target, static=static) for _ in range(2))
-            self._shadow.pause(True)
+            self._static = read_static_file(Path(path)) if (path := settings.links.static_file) else None
+            self.chain = Chain(robot, settings, target, static=self._static)
         elif by_effort:
             if not settings.load.arm_file:
                 raise SettingError("load.arm_file", "", "the file of an identified arm (--arm)")
@@ -89,11 +91,9 @@ class TargetReplay:
             self.chain = Chain(robot, settings, target, sensor_frame=self._frame)
             self._joint_names = robot.path_to(self._frame).joint_names
             self._use_tool(find_tool_file(settings))
-            watch = read_watch(settings.objects)
-            self.chain.expect(None if watch is None else watch.expected_load)
+            self._expect(settings.objects)
         if self._frozen is not None:
             self.chain.freeze(self._frozen, plan.uncertainty if target is Target.LINKS else None)
-        self._robot_joints = robot.joint_names
         self._reached: dict[str, FloatArray] = {}
         self._recorder: Recorder | None = None
         self._moments = MomentKeeper[FloatArray](SPACINGS[target], plan.moments, duration)
@@ -116,6 +116,15 @@ class TargetReplay:
             )
             return
         self.chain.tool = tool
+
+    def _expect(self, settings: ObjectSettings) -> None:
+        """Expect the object that settings name, if they name any: looking for objects takes imports of its own."""
+        if not settings.library and not settings.expected:
+            return
+        from inertid_ros.files.objects import read_watch
+
+        watch = read_watch(settings)
+        self.chain.expect(None if watch is None else watch.expected_load)
 
     @property
     def what(self) -> str:
@@ -149,23 +158,29 @@ class TargetReplay:
         self._push(block, is_leader=True)
 
     def _push(self, block: JointBlock | WrenchBlock, is_leader: bool) -> None:
-        chains = [self.chain] if self._shadow is None else [self.chain, self._shadow]
         if not is_leader:
-            for chain in chains:
-                chain.push(block)
+            self._push_all(block)
             return
         for part in self._split(block.stamps):
-            piece = block.take(part)
-            for chain in chains:
-                chain.push(piece)
+            self._push_all(block.take(part))
             self._process()
+
+    def _push_all(self, block: JointBlock | WrenchBlock) -> None:
+        """Push a block into the chain and, once it is known which arm that is, into the one beside it."""
+        self.chain.push(block)
+        model = self.chain.model
+        if self._shadow is None and self.target is Target.LINKS and model is not None:
+            self._shadow = Chain(self._robot, self._settings, self.target, static=self._static, model=model)
+            self._shadow.pause(True)
+        if self._shadow is not None:
+            self._shadow.push(block)
 
     def _note_positions(self, block: JointBlock) -> None:
         """Keep the lowest and the highest position of each joint."""
         if len(block.stamps) == 0 or block.positions.shape[1] != len(block.names):
             return
         nowhere = np.array([np.inf, -np.inf])
-        names = rename_joints(block.names, self._robot_joints)
+        names = rename_joints(block.names, self._robot.joint_names)
         for name, low, high in zip(names, block.positions.min(axis=0), block.positions.max(axis=0), strict=True):
             before = self._reached.get(name, nowhere)
             self._reached[name] = np.array([np.fmin(before[0], low), np.fmax(before[1], high)])

@@ -110,6 +110,27 @@ def test_place_of_numba_s_own_setting_is_respected_and_need_not_be_writable(tmp_
     run(tmp_path, NO_TEMPORARY_FILES, NUMBA_CACHE_DIR="/dev/null/nowhere", HOME=None)
 
 
+def test_code_from_the_cache_is_part_of_what_is_compiled_later(tmp_path: Path) -> None:
+    """It is loaded without what a compiler needs of it; what is compiled with it, and then loaded, has that too."""
+    run(tmp_path)
+    later = """
+import kernel
+from inertid_ros.core.compiled import compiled
+
+@compiled
+def add_twice(a, b):
+    return kernel.add(kernel.add(a, b), b)
+"""
+    (tmp_path / "source" / "later.py").write_text(later)
+    for hits in (0, 1):
+        calls = f"""
+import kernel, later
+assert kernel.add(1.0, 2.0) == 3.0 and kernel.add.stats.cache_hits.total() == 1
+assert later.add_twice(1.0, 2.0) == 5.0 and later.add_twice.stats.cache_hits.total() == {hits}
+"""
+        run(tmp_path, calls)
+
+
 def test_pure_python_needs_no_compilation(tmp_path: Path) -> None:
     outcome = run(tmp_path, NUMBA_DISABLE_JIT="1")
     assert outcome.hits == -1
@@ -119,7 +140,7 @@ def test_pure_python_needs_no_compilation(tmp_path: Path) -> None:
 def test_every_copy_of_the_kernels_has_code_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numba knows sources by place and time: for others, nothing is compiled yet."""
     names = [module._hash_sources()]
-    for part in ("bags", "core", "messages"):
+    for part in ("bags", "core", "messages", "replay"):
         shutil.copytree(CORE.parent / part, tmp_path / part)
     monkeypatch.setattr(module, "__file__", str(tmp_path / "core" / "compiled.py"))
     names.append(module._hash_sources())
@@ -130,7 +151,7 @@ def test_every_copy_of_the_kernels_has_code_of_its_own(tmp_path: Path, monkeypat
 
 def test_all_that_kernels_are_made_of_names_their_version() -> None:
     """Files with kernels, and those whose numbers they use: numba does not notice when these change."""
-    paths = [path for part in ("bags", "core", "messages") for path in (CORE.parent / part).rglob("*.py")]
+    paths = [path for part in ("bags", "core", "messages", "replay") for path in (CORE.parent / part).rglob("*.py")]
     trees = {os.path.relpath(path, CORE): ast.parse(path.read_text(encoding="utf-8")).body for path in paths}
     needed = set()
     for path, body in trees.items():

@@ -278,7 +278,9 @@ def same_blocks(decoder: StreamDecoder[JointBlock], data: bytes) -> bool:
     return same_block(block, reference)
 
 
-def test_many_messages_at_once_are_read_as_one_by_one() -> None:
+@pytest.mark.parametrize("before", [0, 1])
+def test_many_messages_at_once_are_read_as_one_by_one(before: int) -> None:
+    """Whether their layout is known before or not."""
     rng = np.random.default_rng(11)
     for strange in (None, 3):
         messages = [serialize_message(joint_message(rng)) for _ in range(6)]
@@ -288,8 +290,9 @@ def test_many_messages_at_once_are_read_as_one_by_one() -> None:
         for data in messages:
             single.add(data)
         length = len(messages[0])
-        many.add_all(view_bytes(messages[0]), np.array([0]), length)
-        many.add_all(view_bytes(b"..." + b"".join(messages[1:])), 3 + length * np.arange(5), length)
+        many.add_all(view_bytes(b"".join(messages[:before])), length * np.arange(before), length)
+        rest = view_bytes(b"..." + b"".join(messages[before:]))
+        assert many.add_all(rest, 3 + length * np.arange(len(messages) - before), length).all()
         expected, found = single.take(), many.take()
         for name in ("stamps", "positions", "velocities", "efforts"):
             np.testing.assert_array_equal(

@@ -18,10 +18,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
 
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.load import FEATURES, LOAD, UNKNOWNS
+from inertid_ros.core.estimation.chi_square import find_tail
 from inertid_ros.core.estimation.products import CONSTANT, TINY, ProductSums, add_scores
 from inertid_ros.core.estimation.systematic import Normal, weigh_products
 from inertid_ros.core.records import EventKind, FloatArray, IntArray
@@ -241,10 +241,9 @@ def find_sameness(sums: ProductSums, suspected: Evidence, window: FloatArray) ->
     expected = np.eye(len(scores.values)) + scores.by_all @ suspected.covariance @ scores.by_all.T
     growth = scores.by_all @ suspected.change
     solved = np.linalg.solve(expected, np.stack((scores.values, growth), axis=1))
-    distance, along, size = scores.values @ solved[:, 0], growth @ solved[:, 0], growth @ solved[:, 1]
-    return Sameness(
-        float(chdtrc(len(scores.values), distance)), float(chdtrc(1, along**2 / size)) if size > 0.0 else 1.0
-    )
+    distance, along = float(scores.values @ solved[:, 0]), float(growth @ solved[:, 0])
+    size = float(growth @ solved[:, 1])
+    return Sameness(find_tail(len(scores.values), distance), find_tail(1, along**2 / size) if size > 0.0 else 1.0)
 
 
 def _likelihood(scores: FloatArray, covariance: FloatArray) -> float:

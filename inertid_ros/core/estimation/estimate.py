@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import chdtri
 
 from inertid_ros.core.diagnosis import Finding, has_error, unite_findings
 from inertid_ros.core.equations.base_parameters import BaseParameters
 from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.chi_square import find_tail
 from inertid_ros.core.estimation.information import SquareRootInformation, invert_root, make_definite
 from inertid_ros.core.estimation.states import ParameterState, demote, judge_link_parameters, judge_load_parameters
 from inertid_ros.core.records import FloatArray, IntArray, Name
@@ -342,7 +342,7 @@ def combine_links(parts: Sequence[LinksEstimate], solution: Solution) -> LinksEs
 
 
 def _find_contradiction(squares: float, freedom: int) -> tuple[Finding, ...]:
-    if squares <= chdtri(freedom, 1.0 - _CONFIDENCE):
+    if find_tail(freedom, squares) >= 1.0 - _CONFIDENCE:
         return ()
     message = (
         f"the recordings contradict each other (chi-square {squares:.0f} with {freedom} degrees of freedom): "

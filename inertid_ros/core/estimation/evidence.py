@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtri
 
+from inertid_ros.core.lapack import dpotrf, dtrtri
 from inertid_ros.core.records import FloatArray, IntArray
 
 _ROUNDS = 60
@@ -56,12 +56,14 @@ def find_evidence(
     strengths, count = np.append(start, 1.0), len(start) + 1
     for _ in range(_ROUNDS):
         widths = strengths[groups] * sizes
-        factor, failed = dpotrf(np.eye(len(sizes)) + widths[:, None] * information * widths, lower=1)
+        scaled = widths[:, None] * information * widths
+        scaled.flat[:: len(sizes) + 1] += 1.0
+        factor, failed = dpotrf(scaled.T, lower=1, overwrite_a=1)  # in LAPACK's own order, so that nothing is copied
         if failed:
             raise np.linalg.LinAlgError("the information that priors are weighed by is not positive or not finite")
-        root, _ = dtrtri(factor, lower=1)
+        root, _ = dtrtri(factor, lower=1, overwrite_c=1)
         mean = root.T @ (root @ (widths * pull))
-        determined = np.bincount(groups, 1.0 - np.square(root).sum(axis=0), count)
+        determined = np.bincount(groups, 1.0 - np.einsum("ij,ij->j", root, root), count)
         squares = np.bincount(groups, mean**2, count)
         found = strengths * np.sqrt(squares / np.maximum(determined, np.finfo(float).tiny))
         found = np.clip(found, _WEAKEST, 1.0 / _WEAKEST)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.estimate import LinksEstimate
 from inertid_ros.core.estimation.evidence import find_evidence
+from inertid_ros.core.lapack import solve_triangular
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.feasible_links import make_plausible, nearest_feasible_links, solve_by_ridge
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
@@ -161,4 +161,4 @@ def _invert_root(covariance: FloatArray) -> FloatArray:
     """R (B, B) with RᵀR the inverse of a covariance, whatever the units."""
     scale = np.sqrt(np.diag(covariance))
     lower = np.linalg.cholesky(covariance / np.outer(scale, scale))
-    return np.asarray(solve_triangular(lower, np.diag(1.0 / scale), lower=True))
+    return solve_triangular(lower, np.diag(1.0 / scale), lower=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtri
 
 from inertid_ros.core.estimation.folding import diffuse, fold_rows, solve_triangle
+from inertid_ros.core.lapack import dpotrf, dtrtri
 from inertid_ros.core.records import FloatArray
 
 

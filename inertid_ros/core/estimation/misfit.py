@@ -25,7 +25,6 @@ from __future__ import annotations
 import copy
 
 import numpy as np
-from scipy.linalg import eigh
 
 from inertid_ros.core.records import FloatArray
 
@@ -119,7 +118,7 @@ class ChannelScores:
         information = factor.T @ factor
         lengths = np.sqrt(np.diag(information))
         scale = np.where(lengths > 0.0, 1.0 / np.where(lengths > 0.0, lengths, 1.0), 0.0)
-        sizes, directions = eigh(information * np.outer(scale, scale))
+        sizes, directions = np.linalg.eigh(information * np.outer(scale, scale))
         used = sizes > _DEPENDENT * max(float(sizes[-1]), np.finfo(float).tiny)
         turn = scale[:, None] * directions[:, used] / np.sqrt(sizes[used])
         self._lines = turn.T @ whole[:, :unknowns]

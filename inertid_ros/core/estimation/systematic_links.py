@@ -30,11 +30,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular
 
 from inertid_ros.core.estimation.evidence import find_evidence
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.misfit import COUNTED, FEWEST_BLOCKS, PLAIN, Blocks, ChannelScores
+from inertid_ros.core.lapack import solve_triangular
 from inertid_ros.core.records import FloatArray, IntArray
 
 _ROUNDS = 3
@@ -290,7 +290,7 @@ def find_courses(lengths: FloatArray, motion: FloatArray) -> FloatArray:
     centred = np.eye(len(lengths)) - (motion / motion.sum() if motion.any() else shares)
     walk = centred @ np.minimum.outer(centres, centres) @ centred.T
     weights = np.sqrt(shares)
-    sizes, directions = eigh(walk * np.outer(weights, weights))
+    sizes, directions = np.linalg.eigh(walk * np.outer(weights, weights))
     count = min(_COURSES, len(lengths) - 1)
     chosen = slice(len(sizes) - count, None)
     return np.asarray(directions[:, chosen] * np.sqrt(sizes[chosen] / sizes[chosen].sum()) / weights[:, None])
@@ -317,8 +317,8 @@ def add_courses(root: FloatArray, parts: FloatArray, own: IntArray, courses: Flo
     safe = root.copy()
     is_dependent = np.abs(np.diag(root)) <= _DEPENDENT * np.linalg.norm(root, axis=0)
     safe[is_dependent, is_dependent] = np.inf  # nothing is explained by what other columns explain
-    explained = solve_triangular(safe, crossed, trans="T", check_finite=False)
-    sizes, directions = eigh(squares - explained.T @ explained)
+    explained = solve_triangular(safe, crossed, turned=True)
+    sizes, directions = np.linalg.eigh(squares - explained.T @ explained)
     left = np.sqrt(np.maximum(sizes, 0.0))[:, None] * directions.T
     upper = np.hstack((root[:, :-1], explained, root[:, -1:]))
     return np.vstack((upper, np.hstack((np.zeros((added, len(root) - 1)), left, np.zeros((added, 1))))))

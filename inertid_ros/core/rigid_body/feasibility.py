@@ -17,9 +17,9 @@ in C, that pull has no effect. Every iterate is a feasible body, so stopping ear
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.lapack import dposv
 
 from inertid_ros.core.errors import NotIdentifiedError
+from inertid_ros.core.lapack import dposv
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import compose, inertia_of_ball, is_feasible, pseudo_inertia
 

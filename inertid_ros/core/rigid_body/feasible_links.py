@@ -18,9 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
 
 from inertid_ros.core.errors import NotIdentifiedError
+from inertid_ros.core.lapack import dtpmqrt, dtpqrt, dtrtrs
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.feasibility import MARGIN, TOLERANCE, UNITS, express_units
 from inertid_ros.core.rigid_body.inertial import compose, decompose, inertia_of_ball

@@ -149,8 +149,11 @@ def take_tilt(
     both = np.empty((len(positions), AXES))
     for index in range(len(bodies) - 1, -1, -1):
         compute_gravity_torques(x, bodies[index], positions, both)
-        now[:, AXES + index - 1] = both[:, 0]
-    now[:, :AXES] = both
+        for joint in range(len(positions)):
+            now[joint, AXES + index - 1] = both[joint, 0]
+    for joint in range(len(positions)):
+        for axis in range(AXES):
+            now[joint, axis] = both[joint, axis]
     filter_torques(now, state, find_gain(cutoffs[0], step), find_gain(cutoffs[1], step))
 
 
