@@ -17,17 +17,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
+from numba import __version__ as numba_version
 from numba import config as numba_config
 from numba import njit
 from numba import typeof as numba_typeof
 
-from inertid_ros.core.kernel_cache import KernelCache
 from inertid_ros.core.records import FloatArray
 
 config: Any = numba_config
 typeof: Any = numba_typeof
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_KNOWN_NUMBA = "0.68."
+"""The version whose cache `kernel_cache` can read; any other one reads its own, which takes a second longer."""
 _KERNELS = (
     "checks/effort_convention.py",
     "checks/effort_faults.py",
@@ -167,8 +169,16 @@ def _do_nothing() -> None:
 
 def _compile(function: Function, **options: Any) -> Function:
     """Compile; a division by zero gives infinity, which needs no check before each one."""
-    kernel: Any = njit(error_model="numpy", **options)(function)
+    options["error_model"] = "numpy"
+    if not numba_version.startswith(_KNOWN_NUMBA):
+        try:
+            return cast(Function, njit(cache=_CACHE is not None, **options)(function))
+        except RuntimeError:  # numba finds no place for this file's code in the cache after all
+            return cast(Function, njit(**options)(function))
+    kernel: Any = njit(**options)(function)
     if _CACHE is not None and not config.DISABLE_JIT:
+        from inertid_ros.core.kernel_cache import KernelCache
+
         kernel._cache = KernelCache(function)  # noqa: SLF001 - as `enable_caching` of the kernel does
         kernel._compilation_chain_init_hook = _do_nothing  # noqa: SLF001
     return cast(Function, kernel)

@@ -70,8 +70,13 @@ def run(directory: Path, before: str = "", **environment: str | None) -> Outcome
     return outcome
 
 
-def test_code_is_kept_in_the_user_s_cache_for_the_next_start(tmp_path: Path) -> None:
-    first, second = run(tmp_path), run(tmp_path)
+OTHER_NUMBA = "import numba; numba.__version__ = '0.61.2'"
+"""Whose files are its own business."""
+
+
+@pytest.mark.parametrize("before", ["", OTHER_NUMBA])
+def test_code_is_kept_in_the_user_s_cache_for_the_next_start(tmp_path: Path, before: str) -> None:
+    first, second = run(tmp_path, before), run(tmp_path, before)
     assert first.cache is not None
     assert first.cache.parent == tmp_path / "home" / ".cache" / "inertid_ros"
     assert first.mode == 0o700
