@@ -192,6 +192,7 @@ class ProductSums:
         known_inflation: (6,) that of the load before.
         left: (2,) weighted squares of what is left over: of means over pieces, and of all rows beyond their noise.
         damping: of the rows and of those before them, see `damping`.
+        shares: (13,) of noise that filters have left in the scores of features, at the end of the last piece.
     """
 
     def __init__(self, prior: FloatArray, poles: FloatArray = UNFILTERED) -> None:
@@ -210,6 +211,7 @@ class ProductSums:
         self.left: FloatArray = np.zeros(2)
         self.filled: FloatArray = np.zeros(1)
         self.damping = Damping(poles, READING, CONSTANT)
+        self.shares: FloatArray = np.ones(FEATURES)
         self._add_row = specialise(add_row, self.added, *([self.expected] * 4), 0.0)
 
     @property
@@ -246,8 +248,8 @@ class ProductSums:
 
     @property
     def known_noise(self) -> FloatArray:
-        """The inflation (6,), but never less than one: an alarm must not follow from luck with the noise."""
-        return np.asarray(np.maximum(self.inflation, 1.0))
+        """Noise of scores (6,) over that of white noise, never less than one: no alarm follows from luck with it."""
+        return np.asarray(np.maximum(self.inflation * self.shares[:MOVING].mean(), 1.0))
 
     @property
     def lower(self) -> FloatArray:
@@ -326,7 +328,7 @@ class ProductSums:
     def split_off(self, pieces: int, dropped: int) -> ProductSums:
         """Take the present piece and the last ones away, and forget some before them; returns sums of the former."""
         young = ProductSums(self.prior)
-        young.damping = self.damping.copy()
+        young.damping, young.shares = self.damping.copy(), self.shares
         young.mean, young.precision = self.mean, self.precision
         count = 1 + pieces
         young.present, young.recent = self.present, self.recent[:pieces]

@@ -352,8 +352,7 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     covariances = covariance[_INVOLVED[:, :, None], _INVOLVED[:, None, :]] / normal.inflation[:, None, None]
     find_absorbed(np.ascontiguousarray(blocks), derivatives, covariances, absorbed)
     scale = np.where(expected > 0.0, expected, np.inf)
-    shares = sums.damping.find_shares(FEATURES)
-    left = (shares * np.maximum((1.0 - absorbed / scale) * (expected > 0.0), 0.0)).sum(axis=1)
+    left = (sums.shares * np.maximum((1.0 - absorbed / scale) * (expected > 0.0), 0.0)).sum(axis=1)
     ratio = (squares / scale).sum(axis=1) / np.maximum(left, 1.0 / len(blocks))
     ratio = 0.5 * (ratio + np.repeat(ratio.reshape(2, 3).mean(axis=1), 3))
     freedom = 2.0 * (len(blocks) - 1) * count_independent(sums.lower[0])
@@ -454,7 +453,7 @@ def find_doubt(sums: ProductSums, normal: Normal) -> float:
 
 def update(sums: ProductSums) -> None:
     """Take one step from the last solution, and find the inflation anew: at the end of a piece."""
-    total = sums.total
+    total, sums.shares = sums.total, sums.damping.find_shares(FEATURES)
     normal = Normal(sums, total, sums.values, sums.inflation)
     sums.values, sums.inflation = normal.values, find_inflation(sums, normal)
     sums.left = sums.left + find_left(sums, total, sums.window(1))

@@ -7,7 +7,7 @@ from support.products import draw_values, make_rows, make_sums, measure
 
 from inertid_ros.core.equations.load import LOAD
 from inertid_ros.core.estimation.damping import DAMPED, UNFILTERED, Damping, add_filtered
-from inertid_ros.core.estimation.products import PIECES, READING
+from inertid_ros.core.estimation.products import MOVING, PIECES, READING
 from inertid_ros.core.estimation.systematic import Normal, find_inflation
 from inertid_ros.core.records import FloatArray
 
@@ -127,3 +127,12 @@ def test_nothing_is_damped_before_it_is_known_how_scores_scatter() -> None:
         normal = Normal(sums, sums.total, sums.values, np.ones(6))
         ratio = np.diag(normal.repeatability)[0] / np.diag(normal.covariance)[0]
         assert ratio < 0.95 if is_damped else abs(ratio - 1.0) < 1e-6
+
+
+def test_alarms_compare_scores_with_noise_as_filters_leave_it() -> None:
+    noise, z = np.repeat([0.3, 0.02], 3), make_rows(13, 6 * 400)[::6]
+    sums = make_sums(z, measure(z, draw_values(13, 0.0)), np.zeros(39), noise, POLES)
+    sums.inflation = np.repeat([3.0, 0.5], 3)
+    shares = sums.damping.find_shares(MOVING)
+    assert 0.5 < shares.mean() < 0.95
+    np.testing.assert_allclose(sums.known_noise, np.repeat([3.0 * shares.mean(), 1.0], 3), rtol=1e-12)
