@@ -14,7 +14,6 @@ scores.
 
 from __future__ import annotations
 
-import math
 from copy import copy as copy_shallow
 
 import numpy as np
@@ -28,7 +27,7 @@ UNFILTERED = np.full(2, np.inf)
 """Poles [rad/s] of filters that leave everything as it is."""
 LEFT, DAMPED = range(2)
 """Of products: those of rows as they are, and of rows that are filtered once more."""
-_FADED = 1e-3
+FADED = 1e-3
 """Part of what filters hold after the last row that is no longer counted."""
 _UNSEEN = 1e-10
 """Part of the largest information below which a direction is not damped: rounding of the products takes it over."""
@@ -72,6 +71,33 @@ def add_filtered(
             sums[DAMPED, i, j] += states[2, i] * states[2, j]
 
 
+@compiled
+def complete_filtered(lower: FloatArray, states: FloatArray, sums: FloatArray) -> None:
+    """Complete products (2, Q, Q), lower triangles, and add what filters give after the last row, until it has faded.
+
+    With a and c what the first and the second hold, the second gives c held + a passed after so many rows of nothing.
+    """
+    size = lower.shape[1]
+    first, second = states[1, size], states[2, size]
+    slowest = max(first, second)
+    steps = int(np.ceil(np.log(FADED) / np.log(slowest))) if slowest > 0.0 else 0
+    own = across = mixed = 0.0
+    kept, passed, held = 1.0, 0.0, 1.0
+    for _ in range(steps):
+        kept *= first
+        passed = kept + second * (passed - kept)
+        held *= second
+        own += held * held
+        mixed += held * passed
+        across += passed * passed
+    for i in range(size):
+        for j in range(i + 1):
+            a, b, c, d = states[1, i], states[1, j], states[2, i], states[2, j]
+            faded = across * a * b + mixed * (a * d + c * b) + own * c * d
+            sums[LEFT, i, j] = sums[LEFT, j, i] = lower[LEFT, i, j]
+            sums[DAMPED, i, j] = sums[DAMPED, j, i] = lower[DAMPED, i, j] + faded
+
+
 class Damping:
     """Products of the rows of a motion, as they are and filtered once more.
 
@@ -99,15 +125,8 @@ class Damping:
 
     def _complete(self) -> FloatArray:
         """The sums (2, Q, Q), complete, with what the filters still hold after the last row."""
-        sums = self.sums + np.swapaxes(np.tril(self.sums, -1), 1, 2)
-        (first, second), decays = self.states[1:, :-1], self.states[1:, -1]
-        slowest, faded = float(decays.max()), []
-        for _ in range(math.ceil(math.log(_FADED) / math.log(slowest)) if slowest > 0.0 else 0):
-            first = decays[0] * first
-            second = first + decays[1] * (second - first)
-            faded.append(second)
-        if faded:
-            sums[DAMPED] += np.transpose(faded) @ np.array(faded)
+        sums = np.empty_like(self.sums)
+        complete_filtered(self.sums, self.states, sums)
         return sums
 
     def find_shares(self, count: int) -> FloatArray:
