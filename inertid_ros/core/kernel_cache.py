@@ -1,7 +1,7 @@
 """Compiled code from numba's cache, loaded with what is needed to run it and nothing of what is needed to compile.
 
 Numba itself looks for a place in the cache for every function, prepares for compiling before it loads one, and parses
-the intermediate code that others may inline. That takes five times as long as loading the machine code. The files are
+the intermediate code that others may inline. That takes three times as long as loading the machine code. The files are
 numba's own.
 """
 
