@@ -109,6 +109,10 @@ REASONS: dict[tuple[str, str], str] = {
     ("tasks/wrist.py", "And → Or: `self._sign.sign is None and abs(estimator.values.item(0)) > _LIGHTEST`"): (
         "equivalent: `WrenchSign.learn` asks the same, and only then it costs a covariance"
     ),
+    (
+        "estimation/hypothesis.py",
+        "True → False: `True` in `self._hypotheses.is_slight = self._hypotheses.is_watched = True`",
+    ): "a real one: test_what_grows_is_a_contact_and_what_may_grow_is_at_last was written for it, and notices it",
     ("input/timeline.py", "2 → 3: `2` in `room = 2 * (kept + count)`"): (
         "equivalent: more memory is taken at a time, and the same is in it"
     ),

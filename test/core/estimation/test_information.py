@@ -160,3 +160,16 @@ def test_a_covariance_that_rounding_has_spoiled_is_made_definite_by_as_little_as
     np.testing.assert_array_equal(definite, definite.T)
     np.testing.assert_allclose(definite / np.outer(deviations, deviations), np.ones((5, 5)), atol=1e-12)
     assert np.isnan(make_definite(np.full((2, 2), np.nan))).all(), "nothing makes that definite"
+
+
+def test_what_was_made_definite_is_so_for_whoever_factors_it() -> None:
+    """In any order of its variables, however near to singular it is, and whatever their units are."""
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        sizes = 10.0 ** np.append(random.uniform(-17.0, -13.0, 4), random.uniform(-6.0, 0.0, 6))
+        directions = np.linalg.qr(random.normal(size=(10, 10)))[0]
+        units = 10.0 ** random.uniform(-3.0, 6.0, 10)
+        definite = make_definite((directions * sizes) @ directions.T * np.outer(units, units))
+        for _ in range(10):
+            order = random.permutation(10)
+            np.linalg.cholesky(definite[np.ix_(order, order)])
