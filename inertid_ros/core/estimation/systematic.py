@@ -39,7 +39,6 @@ from inertid_ros.core.estimation.products import (
     READING,
     TILTED,
     ProductSums,
-    add_scores,
     merge_repeats,
 )
 from inertid_ros.core.records import FloatArray, IntArray
@@ -298,30 +297,14 @@ def weigh_products(grams: FloatArray, values: FloatArray, inflation: FloatArray)
     return data, slope
 
 
-@allocating(compiled)
-def find_absorbed(blocks: FloatArray, derivatives: FloatArray, covariances: FloatArray, absorbed: FloatArray) -> None:
-    """Add the squares (6, F) of the scores of the first features in blocks that a fit takes away on average.
+def find_absorbed(rows: FloatArray, derivatives: FloatArray, covariances: FloatArray) -> FloatArray:
+    """Squares (6, N) of scores that a fit takes away on average.
 
-    Blocks (B, 6, P, P) are lower triangles, derivatives (6, P, 20) those of the coefficients, and covariances
-    (6, 20, 20) those of the unknowns that a channel contains, for rows that are worth their variances.
+    Rows (6, N, P) are those of products whose scores they are, derivatives (6, P, 20) those of the coefficients, and
+    covariances (6, 20, 20) those of the unknowns that a channel contains, for rows that are worth their variances.
     """
-    size, count = derivatives.shape[1], derivatives.shape[2]
-    effect, along = np.empty(count), np.empty(count)
-    for block in range(len(blocks)):
-        for channel in range(len(absorbed)):
-            gram, by_unknown, covariance = blocks[block, channel], derivatives[channel], covariances[channel]
-            for f in range(absorbed.shape[1]):
-                effect[:] = 0.0
-                for p in range(size):
-                    factor = gram[f, p] if p <= f else gram[p, f]
-                    for a in range(count):
-                        effect[a] += factor * by_unknown[p, a]
-                along[:] = 0.0
-                for b in range(count):
-                    for a in range(count):
-                        along[a] += covariance[b, a] * effect[b]
-                for a in range(count):
-                    absorbed[channel, f] += along[a] * effect[a]
+    effects = rows @ derivatives
+    return np.asarray(((effects @ covariances) * effects).sum(axis=2))
 
 
 def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
@@ -336,7 +319,7 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     enough blocks, they are of one second, and it is at least what was known before; and before there are enough of
     those, what all residuals together say, high frequencies included.
     """
-    blocks: FloatArray = sums.full_blocks
+    blocks: FloatArray = sums.blocks
     least: FloatArray = np.zeros(6)
     coefficients, derivatives = _expand(normal.values)
     if len(blocks) < _FEWEST_BLOCKS:
@@ -346,11 +329,12 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
     merged = merge_repeats(blocks)
     blocks = merged if len(merged) >= _FEWEST_BLOCKS else blocks
-    squares, expected, absorbed = np.zeros((3, 6, FEATURES))
-    add_scores(blocks, coefficients, squares, expected)
+    rows = np.ascontiguousarray(blocks.transpose(1, 0, 2, 3)).reshape(6, -1, PRODUCTS)
     covariance = normal.spread(normal.covariance)
     covariances = covariance[_INVOLVED[:, :, None], _INVOLVED[:, None, :]] / normal.inflation[:, None, None]
-    find_absorbed(np.ascontiguousarray(blocks), derivatives, covariances, absorbed)
+    squares = _add_blocks((rows @ coefficients[:, :, None])[:, :, 0] ** 2)
+    absorbed = _add_blocks(find_absorbed(rows, derivatives, covariances))
+    expected = np.diagonal(blocks, axis1=2, axis2=3).sum(axis=0)
     scale = np.where(expected > 0.0, expected, np.inf)
     left = (sums.shares * np.maximum((1.0 - absorbed / scale) * (expected > 0.0), 0.0)).sum(axis=1)
     ratio = (squares / scale).sum(axis=1) / np.maximum(left, 1.0 / len(blocks))
@@ -358,6 +342,11 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     freedom = 2.0 * (len(blocks) - 1) * count_independent(sums.lower[0])
     shrunk = (_EXPECTED + freedom * ratio) / (_EXPECTED + freedom)
     return np.asarray(np.maximum(np.maximum(ratio, shrunk) * (1.0 + 2.0 / freedom), least))
+
+
+def _add_blocks(values: FloatArray) -> FloatArray:
+    """Sums (6, F) over blocks of what features (6, B F) have in each of them."""
+    return np.asarray(values.reshape(6, -1, FEATURES).sum(axis=1))
 
 
 @compiled

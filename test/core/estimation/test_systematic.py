@@ -7,7 +7,7 @@ import pytest
 from support.products import draw_values, make_rows, make_sums, measure
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, REGRESSORS, UNKNOWNS
-from inertid_ros.core.estimation.products import MOVING, READING, add_scores
+from inertid_ros.core.estimation.products import MOVING, READING
 from inertid_ros.core.estimation.systematic import (
     DELAY,
     NUISANCES,
@@ -205,14 +205,16 @@ def test_a_fit_absorbs_as_much_of_the_scores_as_is_expected() -> None:
         sums = make_sums(z, wrench + noise * random.normal(size=wrench.shape), deviations, noise)
         sums.inflation = np.ones(6)
         normal = Normal(sums, sums.total, sums.values, sums.inflation)
-        squares, expected, absorbed = np.zeros((3, 6, MOVING + 1))
         coefficients, derivatives = expand(normal.values)
-        add_scores(sums.full_blocks, coefficients, squares, expected)
+        rows = np.concatenate(list(sums.blocks), axis=1)
+        squares = np.einsum("bcfp,cp->cbf", sums.blocks, coefficients) ** 2
+        expected = np.einsum("bcff->cbf", sums.blocks[..., : MOVING + 1])
         whole = np.zeros((55, 55))
         whole[np.ix_(normal.index, normal.index)] = normal.covariance
-        find_absorbed(sums.full_blocks, derivatives, np.array([whole] * 6), absorbed)
+        absorbed = find_absorbed(rows, derivatives, np.array([whole] * 6)).reshape(expected.shape)
         assert (absorbed < expected).all()
-        found.append((squares / expected).mean() / (1.0 - absorbed / expected).mean())
+        ratio, share = squares.sum(axis=1) / expected.sum(axis=1), absorbed.sum(axis=1) / expected.sum(axis=1)
+        found.append(ratio.mean() / (1.0 - share).mean())
     assert absorbed.sum() > 0.25 * expected.sum(), "three blocks are few: the fit takes much away"
     assert np.mean(found) == pytest.approx(1.0, abs=0.1)
 
