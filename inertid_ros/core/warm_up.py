@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 
 from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.checks.gravity_hypotheses import divide
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.estimation.change import looks_the_same, weigh_change
 from inertid_ros.core.estimation.products import PRODUCTS, ProductSums, find_feature_rows, merge_repeats
@@ -75,3 +76,4 @@ def warm_up() -> None:
     count_independent(sums.settled[0])
     looks_the_same(sums, find_coefficients(sums.values), 1)
     weigh_change(sums, sums.total, sums.window(1))
+    divide(np.eye(3), np.eye(3), np.ones(3))
