@@ -69,6 +69,8 @@ class JointSolution:
         values: (55,) [phi (10), bias (6), delay, tilts (2), gains and cross-talk (36, row by row)].
         covariance: (55, 55) of all, systematic error included.
         repeatability: (55, 55) the part of it that noise alone causes: what a repetition on the same sensor would show.
+        undoubted: (55, 55) the covariance if the sensor is as its prior says: doubt is found anew from all that comes
+            later.
         inflation: (6,) by how much more the residuals of each channel scatter than noise at standstill explains.
         misfit: (2,) root mean square [N, Nm] of what is left of forces and torques beyond their noise.
         doubt: by how much worse than its prior says the sensor is.
@@ -78,16 +80,11 @@ class JointSolution:
     values: FloatArray
     covariance: FloatArray
     repeatability: FloatArray
+    undoubted: FloatArray
     inflation: FloatArray
     misfit: FloatArray
     doubt: float
     slowness: float
-
-    @property
-    def undoubted(self) -> FloatArray:
-        """Covariance (55, 55) if the sensor is as its prior says: doubt is found anew from all that comes later."""
-        share = 1.0 / self.doubt**2
-        return (1.0 - share) * self.repeatability + share * self.covariance
 
     def forget_load(self, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (55,) and precision (55, 55) for the next load: bias and nuisances are those of the same sensor."""
@@ -114,6 +111,8 @@ def make_precision(deviations: FloatArray) -> FloatArray:
         return np.diag(1.0 / deviations**2)
 
 
+_KINDS = np.concatenate(([0, 1, 1], np.where(np.eye(6, dtype=bool), 2, 3).ravel()))
+"""(39,) kinds of nuisances: delay, tilts, gains, cross-talk."""
 _LOAD_PART = np.ascontiguousarray(REGRESSORS[:MOVING, :, :LOAD])
 """(12, 6, 10): what each moving feature adds to the regressor of phi."""
 _INVOLVED = np.array(
@@ -403,10 +402,12 @@ class Normal:
         explained = across.T @ np.linalg.solve(known[:UNKNOWNS, :UNKNOWNS], across)
         return np.asarray(known[UNKNOWNS:, UNKNOWNS:] - explained)
 
-    @property
-    def systematic(self) -> FloatArray:
-        """The part (V, V) of the covariance that the prior of the nuisances leaves: no repetition shows it."""
-        across = self.covariance[:, UNKNOWNS:]
+    def find_systematic(self, doubts: FloatArray) -> FloatArray:
+        """The part (V, V) of the covariance that the prior of the nuisances leaves: no repetition shows it.
+
+        Nuisances may be so many times (V - 16,) as large as their prior says.
+        """
+        across = self.covariance[:, UNKNOWNS:] * doubts
         return np.asarray(across @ self.prior @ across.T)
 
     @property
@@ -425,19 +426,23 @@ class Normal:
         return whole
 
 
-def find_doubt(sums: ProductSums, normal: Normal) -> float:
+def find_doubts(sums: ProductSums, normal: Normal) -> tuple[FloatArray, float]:
     """By how much worse than its prior says the sensor is: what is seen of its nuisances tells of what is not seen.
 
     With n the nuisances, K their prior precision and C their covariance, n^T K n is expected to be as large as the
     number of nuisances that the rows determine, V - tr(K C) (MacKay 1992, evidence). Where a tilt, a delay or a gain
     would have to be far larger than is set, gains that cannot be told from the mass may be so, too: the sensor is
-    another one than is set, or something else pulls at it.
+    another one than is set, or something else pulls at it. Gains that are seen tell most of other gains: nuisances are
+    doubted (V - 16,) as those of their kind are, and at least as all of them together, which is the second result.
     """
     free = normal.index[UNKNOWNS:]
-    precision = sums.prior[free, free]
-    seen = max(len(free) - float(precision @ np.diag(normal.covariance)[UNKNOWNS:]), 0.0)
-    found = float(precision @ normal.values[free] ** 2)
-    return float(np.sqrt(max(1.0, (_BELIEF + found) / (_BELIEF + seen))))
+    precision, kinds = sums.prior[free, free], _KINDS[free - UNKNOWNS]
+    known = precision * np.array([np.diag(normal.covariance)[UNKNOWNS:], normal.values[free] ** 2])
+    unseen, found = (np.bincount(kinds, one, _KINDS.max() + 1).astype(float) for one in known)
+    seen = np.bincount(kinds, minlength=len(found)) - unseen
+    seen, found = np.append(seen, seen.sum()), np.append(found, found.sum())
+    doubts = np.sqrt(np.maximum(1.0, (_BELIEF + found) / (_BELIEF + np.maximum(seen, 0.0))))
+    return np.maximum(doubts, doubts[-1])[kinds], float(doubts[-1])
 
 
 def update(sums: ProductSums) -> None:
@@ -483,16 +488,17 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
         values, inflation = normal.values, inflation if sums.pieces >= _STEPS else find_inflation(sums, normal)
     normal = Normal(sums, grams, values, inflation)
     values = normal.values
-    doubt = find_doubt(sums, normal)
+    doubts, doubt = find_doubts(sums, normal)
     repeatability = normal.spread(normal.repeatability)
-    covariance = repeatability + doubt**2 * normal.spread(normal.systematic)
     if motion_noise is not None:
         pull, unsure = find_attenuation(normal, motion_noise)
-        values, covariance, repeatability = values + pull, covariance + unsure, repeatability + unsure
-    covariance, repeatability = (0.5 * (matrix + matrix.T) for matrix in (covariance, repeatability))
+        values, repeatability = values + pull, repeatability + 0.5 * (unsure + unsure.T)
+    covariance, undoubted = (
+        repeatability + normal.spread(normal.find_systematic(times)) for times in (doubts, np.ones_like(doubts))
+    )
     misfit = find_misfit(sums, grams, normal.values)
     slowness = float(sums.left[0] / max(sums.left[1], 1.0))
-    return JointSolution(values, covariance, repeatability, inflation, misfit, doubt, slowness)
+    return JointSolution(values, covariance, repeatability, undoubted, inflation, misfit, doubt, slowness)
 
 
 def find_attenuation(normal: Normal, motion_noise: FloatArray) -> tuple[FloatArray, FloatArray]:
