@@ -59,6 +59,7 @@ from inertid_ros.core.input.joint_samples import (
     STAMPED_ROUGH,
     SUCCESSIVE,
     TICK,
+    TICKS,
     TRAVEL,
     VELOCITY,
     find_number_fault,
@@ -116,7 +117,8 @@ SURE = 0.02
 PLAIN = 0.2
 """Part of C_0 that C_0 + 2 C_1 must reach to be believed: two thousand samples give it to a few hundredths."""
 UNEVEN = 0.9
-"""Steps by which two together may miss two of the even clock's: where a sample was lost they miss by one."""
+"""Steps by which two together may exceed two of the even clock's, once this is known from a chunk of samples: where a
+sample was lost they do by one. Shorter ones are those of messages that have waited for each other."""
 SMOOTHER = 0.5
 """Part of the squared changes of slopes on the stamps that those on an even clock must stay below to be taken: jitter
 that matters multiplies the former, and where it does not, acceleration makes both alike."""
@@ -140,7 +142,7 @@ def take_states(
     Args:
         line: integers of the time line.
         states: (M, 2 n) its positions and velocities.
-        joints: (30, n) see `joint_samples.POSITION`.
+        joints: (31, n) see `joint_samples.POSITION`.
         taken: (n,) the columns of the message.
         stamps: (N,) nanoseconds.
         positions: (N, C) of the message.
@@ -275,13 +277,16 @@ def find_slope(joints: FloatArray, c: int, before: float, after: float) -> float
     stamped = even = (rise * before + fall * after) / (before + after)
     mean = 0.5 * (before + after)
     tick = joints[TICK, c] if joints[TICK, c] > 0.0 else mean
-    if 2.0 * abs(mean - tick) <= UNEVEN * tick:
-        even = (joints[POSITION, c] - joints[BEFORE, c]) / (2.0 * tick)
+    steps = joints[TICKS, c]
+    if steps < CHUNK or 2.0 * (mean - tick) <= UNEVEN * tick:
+        joints[TICKS, c] = min(steps + 1.0, CHUNK)
+        joints[TICK, c] = tick + (mean - tick) / joints[TICKS, c]
+    if steps == CHUNK:
+        ticks = 2.0 if 2.0 * (mean - tick) <= UNEVEN * tick else np.round(2.0 * mean / tick)
+        even = (joints[POSITION, c] - joints[BEFORE, c]) / (ticks * tick)
         for slope, last, rough in ((stamped, STAMPED, STAMPED_ROUGH), (even, EVEN, EVEN_ROUGH)):
-            joints[rough, c] = (1.0 - 1.0 / MEMORY) * joints[rough, c] + (slope - joints[last, c]) ** 2
-        joints[TICK, c] = tick + (mean - tick) / CHUNK
-    elif mean < tick:
-        joints[TICK, c] = mean
+            if ticks == 2.0:
+                joints[rough, c] = (1.0 - 1.0 / MEMORY) * joints[rough, c] + (slope - joints[last, c]) ** 2
     joints[STAMPED, c], joints[EVEN, c] = stamped, even
     slope = float(even if joints[EVEN_ROUGH, c] < SMOOTHER * joints[STAMPED_ROUGH, c] else stamped)
     if min(before, after) > LONG_STEP and max(before, after) <= MAX_GAP:
@@ -366,7 +371,7 @@ class JointStream(Timeline):
 
     Attributes:
         columns: (n,) indices of this stream's joints among those of a sample.
-        joints: (30, n) what is remembered of each, see `joint_samples.POSITION`.
+        joints: (31, n) what is remembered of each, see `joint_samples.POSITION`.
         targets: (2 n,) columns of a sample that the states belong to.
     """
 

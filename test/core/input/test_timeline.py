@@ -323,3 +323,25 @@ def test_velocities_between_slow_joint_states_are_those_of_the_cubic() -> None:
     interpolate(make_line(times), states, np.array([1, 2]), samples, widths, 1)
     np.testing.assert_allclose(samples[:, 1], cubic(samples[:, 0]), atol=1e-12)
     np.testing.assert_allclose(samples[:, 2], cubic.deriv()(samples[:, 0]), atol=1e-11)
+
+
+def test_slopes_of_messages_that_come_in_bursts_are_those_of_the_clock() -> None:
+    """Stamped on arrival, up to two periods late, so that some come within 50 us of each other; some are lost."""
+    random = np.random.default_rng(5)
+    count, step = 4000, 0.002
+    sampled = step * np.arange(count)
+    late = sampled + 1e-3 * np.abs(random.normal(size=count))
+    spread = 5e-5 * np.arange(count)
+    stamped = np.maximum.accumulate(late - spread) + spread
+    kept = random.uniform(size=count) > 0.01
+    stream = JointStream((0,), (True,), np.full((2, 1), np.inf), 1, 0, Health())
+    stamps = SECOND + np.round(stamped[kept] * 1e9).astype(np.int64)
+    stream.push_states(np.arange(1), stamps, np.sin(3.0 * sampled[kept])[:, None], None)
+    at = 1e-9 * (stream.stamps - SECOND)
+    slopes, true = stream.states[: len(at), 1], 3.0 * np.cos(3.0 * (at - 0.8e-3))
+    settled = slice(500, None)
+    gain = true[settled] @ slopes[settled] / (true[settled] @ true[settled])
+    assert gain == pytest.approx(1.0, abs=5e-3)
+    assert np.sqrt(np.mean((slopes - true)[settled] ** 2)) < 0.25, (
+        "slopes on the stamps miss by several times the speed"
+    )
