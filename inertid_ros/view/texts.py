@@ -69,7 +69,7 @@ def _write_verdict(name: str, verdict: Verdict) -> str:
 def write_instruction(instruction: Instruction | None) -> str:
     """What to do next, by the guided procedure."""
     if instruction is None:
-        return _wrap("Leads through identifying a payload, pose by pose. It moves nothing: you do.")
+        return _wrap("Leads you through identifying a payload, pose by pose. You move the robot.")
     details = "".join(f"<div>{escape(line)}</div>" for line in instruction.details)
     return _wrap(f"<b>{escape(instruction.text)}</b>{details}")
 
