@@ -71,7 +71,8 @@ def _check() -> Step:
         if words == {"ok"}:
             return moment
         if "ERROR" in words or moment.snapshot.path is None:
-            moment = yield Instruction("check", "Something is missing or wrong.", details)
+            text = "Something is missing or wrong." if "ERROR" in words else "Waiting for the first data."
+            moment = yield Instruction("check", text, details)
             continue
         waits = "wait" in words
         text = "Let the robot stand still." if waits else "There are warnings."
