@@ -4,10 +4,11 @@
 
 Mutants are drawn at random from all that the rules below make. Each is put in the place of its module in a process of
 its own, so that no file is changed, and is tried on the tests that mirror that module until one fails. Kernels are
-tried in pure Python where tests of their own are quick (stamps, time lines). Those of the estimator, of rows and of
-checks are left out, for compilation would take a minute for each mutant: nothing below speaks of them. One that uses
-far more processor time than the tests need is stopped, and counts as noticed. A run that was ended goes on where it was
-when it is called again.
+tried in pure Python, for compilation would take a minute for each mutant, where tests of their own are quick so: those
+of stamps and time lines, of averages, of folding and tracking, and of checks. Other kernels, such as those of rows, of
+joint streams and of products, are left out: nothing below speaks of them. A mutant that uses far more processor time
+than the tests need is stopped, and counts as noticed. A run that was ended goes on where it was when it is called
+again.
 """
 
 from __future__ import annotations
@@ -63,9 +64,20 @@ TESTS: dict[str, tuple[str, ...]] = {
     f"{CORE}/checks/gravity_hypotheses.py": (*_RULES, "test/core/checks/test_gravity_hypotheses.py"),
     f"{CORE}/tasks/wrist.py": (*_WRIST, *_RECALL, *_FAULTS, "test/core/test_expected_load.py", _LOAD),
 }
-"""Files that are mutated, and the tests that have to notice, the quickest first."""
-PURE = ("timeline.py",)
-"""Of these, the ones whose kernels are mutated, too."""
+"""Files that are mutated but for their kernels, and the tests that have to notice, the quickest first."""
+KERNEL_TESTS: dict[str, tuple[str, ...]] = {
+    f"{CORE}/estimation/folding.py": (
+        "test/core/estimation/test_folding.py",
+        "test/core/estimation/test_information.py",
+    ),
+    f"{CORE}/estimation/tracking.py": ("test/core/estimation/test_tracking.py",),
+    f"{CORE}/input/timeline.py": _INPUT[:2],
+    f"{CORE}/input/smoothing.py": ("test/core/input/test_smoothing.py",),
+    f"{CORE}/checks/sensor_faults.py": _FAULTS[:1],
+    f"{CORE}/checks/wrench_convention.py": _RULES[1:],
+}
+"""Files whose kernels are mutated, and the tests in pure Python that have to notice."""
+FILES = sorted({*TESTS, *KERNEL_TESTS})
 PRELOADED = ["hypothesis", "numba", "numpy.testing", "pinocchio", "pytest", "scipy.linalg", "scipy.special", "yaml"]
 """Libraries that are imported once for all mutants."""
 PATIENCE = 300
@@ -129,6 +141,7 @@ class Mutant(NamedTuple):
     Attributes:
         path: of the file.
         number: among those of the file.
+        is_kernel: whether it is in one, and is tried in pure Python.
         line: where.
         change: what is there instead.
         tree: the whole file, with lines as they are, by which compiled kernels are known.
@@ -136,6 +149,7 @@ class Mutant(NamedTuple):
 
     path: str
     number: int
+    is_kernel: bool
     line: int
     change: str
     tree: ast.Module
@@ -178,7 +192,7 @@ class _Replacer(ast.NodeTransformer):
 
 def list_mutants() -> list[tuple[str, int]]:
     """All mutants, in functions alone, for tuning constants have no single right value: file and number."""
-    return [(path, number) for path in TESTS for number, _ in enumerate(_list_changes(path, _parse(path)))]
+    return [(path, number) for path in FILES for number, _ in enumerate(_list_changes(path, _parse(path)))]
 
 
 def _parse(path: str) -> ast.Module:
@@ -188,18 +202,18 @@ def _parse(path: str) -> ast.Module:
 def make_mutant(path: str, number: int) -> Mutant:
     """One of these."""
     tree = _parse(path)
-    node, change, new = list(_list_changes(path, tree))[number]
+    is_kernel, node, change, new = list(_list_changes(path, tree))[number]
     said = describe_change((ROOT / path).read_text().splitlines(), node, change)
     ast.copy_location(new, node)
     mutated = ast.fix_missing_locations(_Replacer(node, new).visit(tree))
     assert isinstance(mutated, ast.Module)
-    return Mutant(path, number, node.lineno, said, mutated)
+    return Mutant(path, number, is_kernel, node.lineno, said, mutated)
 
 
 def list_descriptions(path: str) -> list[str]:
     """What all mutants of a file change."""
     lines = (ROOT / path).read_text().splitlines()
-    return [describe_change(lines, node, change) for node, change, _ in _list_changes(path, _parse(path))]
+    return [describe_change(lines, node, change) for _, node, change, _ in _list_changes(path, _parse(path))]
 
 
 def describe_change(lines: list[str], node: ast.expr | ast.stmt, change: str) -> str:
@@ -209,15 +223,17 @@ def describe_change(lines: list[str], node: ast.expr | ast.stmt, change: str) ->
     return f"{said} in `{lines[node.lineno - 1].strip()[:70].rstrip()}`" if is_short else said
 
 
-def _list_changes(path: str, tree: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, ast.AST]]:
+def _list_changes(path: str, tree: ast.AST) -> Iterator[tuple[bool, ast.expr | ast.stmt, str, ast.AST]]:
+    """Whether it is in a kernel, the node, what is said of the change, and what is there instead."""
     for function in _list_functions(tree):
-        if not path.endswith(PURE) and _is_kernel(function):
+        is_kernel = _is_kernel(function)
+        if path not in (KERNEL_TESTS if is_kernel else TESTS):
             continue
         for statement in function.body:
             for node in ast.walk(statement):
                 if isinstance(node, ast.expr | ast.stmt):
                     for change, new in _mutate_node(node):
-                        yield node, change, new
+                        yield is_kernel, node, change, new
 
 
 def _list_functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
@@ -289,10 +305,15 @@ def passes(tests: tuple[str, ...], is_pure: bool, which: tuple[str, int] | None 
     return process.exitcode == 0
 
 
-def try_mutant(path: str, number: int, change: str) -> str:
+def try_mutant(path: str, number: int, is_kernel: bool, change: str) -> str:
     """What a mutant of a file does: survives the tests of it, or is noticed by one."""
     del change  # is said in the record
-    return SURVIVES if passes(TESTS[path], path.endswith(PURE), (path, number)) else "is noticed"
+    return SURVIVES if passes(find_tests(path, is_kernel), is_kernel, (path, number)) else "is noticed"
+
+
+def find_tests(path: str, is_kernel: bool) -> tuple[str, ...]:
+    """The tests that have to notice mistakes in a file's kernels, or in the rest of it."""
+    return (KERNEL_TESTS if is_kernel else TESTS)[path]
 
 
 def try_unchanged(test: str, is_pure: bool) -> str:
@@ -313,8 +334,8 @@ def make_page(options: argparse.Namespace) -> tuple[str, list[Mutant]]:
     every = list_mutants()
     chosen = random.Random(options.seed).sample(every, min(options.count, len(every)))
     tried = [make_mutant(*which) for which in chosen]
-    pieces = [(mutant.path, mutant.number, mutant.change) for mutant in tried]
-    tests = sorted({(test, path.endswith(PURE)) for path, _ in chosen for test in TESTS[path]})
+    pieces = [(mutant.path, mutant.number, mutant.is_kernel, mutant.change) for mutant in tried]
+    tests = sorted({(test, own.is_kernel) for own in tried for test in find_tests(own.path, own.is_kernel)})
     record = Record(ROOT / "build" / "mutation.jsonl", ["test/**/*.py"])
     with ThreadPoolExecutor(options.processes) as pool:
         run_pieces(pool, options.processes, try_unchanged, tests, record, options.until)
@@ -332,7 +353,7 @@ def format_page(command: str, total: int, tried: list[Mutant], survivors: list[M
     count, killed = len(tried), len(tried) - len(survivors)
     low, high = find_interval(killed, count)
     rows = []
-    for path in TESTS:
+    for path in FILES:
         own = [mutant for mutant in tried if mutant.path == path]
         left = sum(mutant.path == path for mutant in survivors)
         rows += [f"| `{path}` | {len(own)} | {len(own) - left} |"] if own else []
