@@ -20,12 +20,15 @@ import os
 import random
 import resource
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -40,6 +43,7 @@ _INPUT = tuple(f"test/core/input/test_{name}.py" for name in ("timestamps", "tim
 _ESTIMATOR = "hypothesis_rules", "hypothesis_choices", "events", "change", "estimator_copy", "hypothesis"
 _ESTIMATION = tuple(f"test/core/estimation/test_{name}.py" for name in _ESTIMATOR)
 _RULES = "test/core/checks/test_force_fits.py", "test/core/checks/test_convention_rules.py"
+_WATCHED, _POSES = (f"test/core/checks/test_{name}.py" for name in ("watched_readings", "convention_poses"))
 _FAULTS = ("test/core/checks/test_reading_faults.py", "test/core/checks/test_sensor_faults.py")
 _RECALL = ("test/core/test_recall.py",)
 _WRIST = "test/core/tasks/test_wrist_rules.py", "test/core/tasks/test_wrist.py"
@@ -73,17 +77,19 @@ KERNEL_TESTS: dict[str, tuple[str, ...]] = {
     f"{CORE}/estimation/tracking.py": ("test/core/estimation/test_tracking.py",),
     f"{CORE}/input/timeline.py": _INPUT[:2],
     f"{CORE}/input/smoothing.py": ("test/core/input/test_smoothing.py",),
-    f"{CORE}/checks/sensor_faults.py": _FAULTS[:1],
-    f"{CORE}/checks/wrench_convention.py": _RULES[1:],
+    f"{CORE}/checks/sensor_faults.py": (_WATCHED, _FAULTS[0]),
+    f"{CORE}/checks/wrench_convention.py": (_POSES, _RULES[1]),
 }
 """Files whose kernels are mutated, and the tests in pure Python that have to notice."""
 FILES = sorted({*TESTS, *KERNEL_TESTS})
 PRELOADED = ["hypothesis", "numba", "numpy.testing", "pinocchio", "pytest", "scipy.linalg", "scipy.special", "yaml"]
 """Libraries that are imported once for all mutants."""
-PATIENCE = 300
-"""Processor time [s] after which a mutant is stopped: several times what the longest tests need."""
-SURVIVES, PASS = "survives", "pass"
-"""What is said of a mutant that no test notices, and of tests without any."""
+PATIENCE = 5.0
+"""A mutant is stopped after so many times the processor time that its tests need without it, and"""
+LEAST_PATIENCE = 20
+"""so many seconds of it: imports take some."""
+SURVIVES = "survives"
+"""What is said of a mutant that no test notices."""
 ENOUGH = 0.85
 """Share of mutants that must be noticed."""
 SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
@@ -278,10 +284,12 @@ class _Finder(MetaPathFinder):
         return spec_from_file_location(name, ROOT / self._mutant.path, loader=_Loader(name, self._mutant))
 
 
-def run_tests(tests: tuple[str, ...], is_pure: bool, which: tuple[str, int] | None) -> None:
-    """Run tests, with a mutant, by its file and number, or without, and exit with what came of them."""
+def run_tests(
+    tests: tuple[str, ...], is_pure: bool, which: tuple[str, int] | None, limit: int, sender: Connection
+) -> None:
+    """Run tests, with a mutant, by its file and number, or without; send the processor time [s] if they pass."""
     end_with_parent()
-    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
@@ -292,23 +300,33 @@ def run_tests(tests: tuple[str, ...], is_pure: bool, which: tuple[str, int] | No
     if which is not None:
         sys.meta_path.insert(0, _Finder(make_mutant(*which)))
     options = ["-q", "-x", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    os._exit(int(pytest.main([*options, *tests])))
+    if pytest.main([*options, *tests]) == 0:
+        sender.send(time.process_time())
+    os._exit(0)
 
 
-def passes(tests: tuple[str, ...], is_pure: bool, which: tuple[str, int] | None = None) -> bool:
-    """Whether tests pass in a process of their own, compiled or in pure Python, with a mutant or without."""
+def time_tests(
+    tests: tuple[str, ...], is_pure: bool, which: tuple[str, int] | None = None, limit: int = resource.RLIM_INFINITY
+) -> float | None:
+    """Processor time [s] of tests in a process of their own, compiled or in pure Python, with a mutant or without.
+
+    None if one fails, or if all take more than a limit [s].
+    """
     context = get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)  # that process ends with this one, and its children with it
-    process = context.Process(target=run_tests, args=(tests, is_pure, which))
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=run_tests, args=(tests, is_pure, which, limit, sender))
     process.start()
     process.join()
-    return process.exitcode == 0
+    return float(receiver.recv()) if receiver.poll() else None
 
 
-def try_mutant(path: str, number: int, is_kernel: bool, change: str) -> str:
-    """What a mutant of a file does: survives the tests of it, or is noticed by one."""
+def try_mutant(record: Record, path: str, number: int, is_kernel: bool, change: str) -> str:
+    """What a mutant of a file does: survives the tests of it, or is noticed by one; the record has their times."""
     del change  # is said in the record
-    return SURVIVES if passes(find_tests(path, is_kernel), is_kernel, (path, number)) else "is noticed"
+    tests = find_tests(path, is_kernel)
+    limit = LEAST_PATIENCE + int(PATIENCE * sum(record[test, is_kernel] for test in tests))
+    return "is noticed" if time_tests(tests, is_kernel, (path, number), limit) is None else SURVIVES
 
 
 def find_tests(path: str, is_kernel: bool) -> tuple[str, ...]:
@@ -316,9 +334,9 @@ def find_tests(path: str, is_kernel: bool) -> tuple[str, ...]:
     return (KERNEL_TESTS if is_kernel else TESTS)[path]
 
 
-def try_unchanged(test: str, is_pure: bool) -> str:
-    """What tests do without any mutant."""
-    return PASS if passes((test,), is_pure) else "fail"
+def try_unchanged(test: str, is_pure: bool) -> float | None:
+    """Processor time [s] of tests without any mutant; None if one fails."""
+    return time_tests((test,), is_pure)
 
 
 def find_interval(hits: int, count: int) -> tuple[float, float]:
@@ -339,9 +357,9 @@ def make_page(options: argparse.Namespace) -> tuple[str, list[Mutant]]:
     record = Record(ROOT / "build" / "mutation.jsonl", ["test/**/*.py"])
     with ThreadPoolExecutor(options.processes) as pool:
         run_pieces(pool, options.processes, try_unchanged, tests, record, options.until)
-        if failing := [test for test in tests if record[test] != PASS]:
+        if failing := [test for test in tests if record[test] is None]:
             raise RuntimeError(f"{', '.join(test for test, _ in failing)}: fail without any mutant")
-        run_pieces(pool, options.processes, try_mutant, pieces, record, options.until)
+        run_pieces(pool, options.processes, partial(try_mutant, record), pieces, record, options.until)
     survivors = [mutant for mutant, piece in zip(tried, pieces, strict=True) if record[piece] == SURVIVES]
     is_enough = len(survivors) <= (1.0 - ENOUGH) * len(tried)
     command = f"python benchmarks/mutation.py --count {len(chosen)} --seed {options.seed} --write"
