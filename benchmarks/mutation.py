@@ -131,6 +131,9 @@ REASONS: dict[tuple[str, str], str] = {
         "estimation/hypothesis.py",
         "True → False: `True` in `self._hypotheses.is_slight = self._hypotheses.is_watched = True`",
     ): "a real one: test_what_grows_is_a_contact_and_what_may_grow_is_at_last was written for it, and notices it",
+    ("checks/wrench_convention.py", "Gt → GtE: `abs(mass) > max(_LIGHTEST, _BEYOND_DOUBT * np.sqrt(variance))`"): (
+        "a mass that is exactly ten deviations, to the last digit, may have a sign or not"
+    ),
     ("input/timeline.py", "2 → 3: `2` in `room = 2 * (kept + count)`"): (
         "equivalent: more memory is taken at a time, and the same is in it"
     ),
@@ -313,7 +316,7 @@ def time_tests(
     None if one fails, or if all take more than a limit [s].
     """
     context = get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)  # that process ends with this one, and its children with it
+    context.set_forkserver_preload(PRELOADED)  # that process ends once this one and the tests have
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=run_tests, args=(tests, is_pure, which, limit, sender))
     process.start()
