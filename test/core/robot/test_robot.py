@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.random_robots import make_random_urdf
+from support.random_robots import make_long_urdf, make_random_urdf
 
 from inertid_ros.core.errors import RobotDescriptionError, UnknownFrameError, UnsupportedJointError
 from inertid_ros.core.robot.robot import ArmModel, Robot
@@ -79,21 +79,9 @@ def test_broken_descriptions_are_refused_with_a_reason(text: str, expected: str)
         Robot.from_urdf(text)
 
 
-def _make_urdf(joints: int, is_chain: bool) -> str:
-    """A robot whose joints carry each other, or are all on the base."""
-    text = "<robot name='r'><link name='link0'/>"
-    for index in range(1, joints + 1):
-        parent = index - 1 if is_chain else 0
-        text += (
-            f"<link name='link{index}'/><joint name='joint{index}' type='revolute'><parent link='link{parent}'/>"
-            f"<child link='link{index}'/><limit lower='-1' upper='1' velocity='1' effort='1'/></joint>"
-        )
-    return f"{text}</robot>"
-
-
 def test_more_joints_than_the_memory_is_made_for_are_refused_only_where_they_matter() -> None:
     """Pinocchio would reserve the cube of their number: 3000 joints end the process, whoever has described them."""
-    chain, beside = (Robot.from_urdf(_make_urdf(3000, is_chain)) for is_chain in (True, False))
+    chain, beside = (Robot.from_urdf(make_long_urdf(3000, is_chain)) for is_chain in (True, False))
     with pytest.raises(UnsupportedJointError, match="3000 joints, more than 150, on the way to 'link3000'"):
         chain.path_to("link3000")
     assert len(chain.path_to("link150").joint_names) == 150
