@@ -75,7 +75,11 @@ KERNEL_TESTS: dict[str, tuple[str, ...]] = {
         "test/core/estimation/test_information.py",
     ),
     f"{CORE}/estimation/tracking.py": ("test/core/estimation/test_tracking.py",),
-    f"{CORE}/input/timeline.py": _INPUT[:2],
+    f"{CORE}/input/timeline.py": (
+        *_INPUT[:2],
+        "test/core/input/test_reading_samples.py",
+        "test/core/input/test_efforts.py",
+    ),
     f"{CORE}/input/smoothing.py": ("test/core/input/test_smoothing.py",),
     f"{CORE}/checks/sensor_faults.py": (_WATCHED, _FAULTS[0]),
     f"{CORE}/checks/wrench_convention.py": (_POSES, _RULES[1]),
@@ -133,6 +137,9 @@ REASONS: dict[tuple[str, str], str] = {
     ): "a real one: test_what_grows_is_a_contact_and_what_may_grow_is_at_last was written for it, and notices it",
     ("checks/wrench_convention.py", "Gt → GtE: `abs(mass) > max(_LIGHTEST, _BEYOND_DOUBT * np.sqrt(variance))`"): (
         "a mass that is exactly ten deviations, to the last digit, may have a sign or not"
+    ),
+    ("input/smoothing.py", "Lt → LtE: `after < stop - 1`"): (
+        "equivalent: no reading that is paired is later than the last joint state"
     ),
     ("input/timeline.py", "2 → 3: `2` in `room = 2 * (kept + count)`"): (
         "equivalent: more memory is taken at a time, and the same is in it"
