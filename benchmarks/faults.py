@@ -24,12 +24,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import support.bench as benches
 from diagnostic_msgs.msg import DiagnosticStatus
 from fault_catalogue import FAULTS, Block, Fault, Memory
 from page import find_commit, run_benchmark
 from pieces import ROOT, Record, add_minutes, prepare_process, run_pieces
 from rclpy.qos import QoSProfile
+
+sys.path.insert(0, str(ROOT / "test"))
+
+import support.bench as benches
 from support.bench import Bench, numbers_in
 
 import inertid_ros.ros.inputs

@@ -4,10 +4,11 @@
 
 Mutants are drawn at random from all that the rules below make. Each is put in the place of its module in a process of
 its own, so that no file is changed, and is tried on the tests that mirror that module until one fails. Kernels are
-tried in pure Python where tests of their own are quick (stamps, time lines). Those of the estimator, of rows and of
-checks are left out, for compilation would take a minute for each mutant: nothing below speaks of them. One that uses
-far more processor time than the tests need is stopped, and counts as noticed. A run that was ended goes on where it was
-when it is called again.
+tried in pure Python, for compilation would take a minute for each mutant, where tests of their own are quick so: those
+of stamps and time lines, of averages, of folding and tracking, and of checks. Other kernels, such as those of rows, of
+joint streams and of products, are left out: nothing below speaks of them. A mutant that uses far more processor time
+than the tests need is stopped, and counts as noticed. A run that was ended goes on where it was when it is called
+again.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ import os
 import random
 import resource
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -39,6 +43,7 @@ _INPUT = tuple(f"test/core/input/test_{name}.py" for name in ("timestamps", "tim
 _ESTIMATOR = "hypothesis_rules", "hypothesis_choices", "events", "change", "estimator_copy", "hypothesis"
 _ESTIMATION = tuple(f"test/core/estimation/test_{name}.py" for name in _ESTIMATOR)
 _RULES = "test/core/checks/test_force_fits.py", "test/core/checks/test_convention_rules.py"
+_WATCHED, _POSES = (f"test/core/checks/test_{name}.py" for name in ("watched_readings", "convention_poses"))
 _FAULTS = ("test/core/checks/test_reading_faults.py", "test/core/checks/test_sensor_faults.py")
 _RECALL = ("test/core/test_recall.py",)
 _WRIST = "test/core/tasks/test_wrist_rules.py", "test/core/tasks/test_wrist.py"
@@ -63,15 +68,32 @@ TESTS: dict[str, tuple[str, ...]] = {
     f"{CORE}/checks/gravity_hypotheses.py": (*_RULES, "test/core/checks/test_gravity_hypotheses.py"),
     f"{CORE}/tasks/wrist.py": (*_WRIST, *_RECALL, *_FAULTS, "test/core/test_expected_load.py", _LOAD),
 }
-"""Files that are mutated, and the tests that have to notice, the quickest first."""
-PURE = ("timeline.py",)
-"""Of these, the ones whose kernels are mutated, too."""
+"""Files that are mutated but for their kernels, and the tests that have to notice, the quickest first."""
+KERNEL_TESTS: dict[str, tuple[str, ...]] = {
+    f"{CORE}/estimation/folding.py": (
+        "test/core/estimation/test_folding.py",
+        "test/core/estimation/test_information.py",
+    ),
+    f"{CORE}/estimation/tracking.py": ("test/core/estimation/test_tracking.py",),
+    f"{CORE}/input/timeline.py": (
+        *_INPUT[:2],
+        "test/core/input/test_reading_samples.py",
+        "test/core/input/test_efforts.py",
+    ),
+    f"{CORE}/input/smoothing.py": ("test/core/input/test_smoothing.py",),
+    f"{CORE}/checks/sensor_faults.py": (_WATCHED, _FAULTS[0]),
+    f"{CORE}/checks/wrench_convention.py": (_POSES, _RULES[1]),
+}
+"""Files whose kernels are mutated, and the tests in pure Python that have to notice."""
+FILES = sorted({*TESTS, *KERNEL_TESTS})
 PRELOADED = ["hypothesis", "numba", "numpy.testing", "pinocchio", "pytest", "scipy.linalg", "scipy.special", "yaml"]
 """Libraries that are imported once for all mutants."""
-PATIENCE = 300
-"""Processor time [s] after which a mutant is stopped: several times what the longest tests need."""
-SURVIVES, PASS = "survives", "pass"
-"""What is said of a mutant that no test notices, and of tests without any."""
+PATIENCE = 5.0
+"""A mutant is stopped after so many times the processor time that its tests need without it, and"""
+LEAST_PATIENCE = 20
+"""so many seconds of it: imports take some."""
+SURVIVES = "survives"
+"""What is said of a mutant that no test notices."""
 ENOUGH = 0.85
 """Share of mutants that must be noticed."""
 SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
@@ -113,6 +135,12 @@ REASONS: dict[tuple[str, str], str] = {
         "estimation/hypothesis.py",
         "True → False: `True` in `self._hypotheses.is_slight = self._hypotheses.is_watched = True`",
     ): "a real one: test_what_grows_is_a_contact_and_what_may_grow_is_at_last was written for it, and notices it",
+    ("checks/wrench_convention.py", "Gt → GtE: `abs(mass) > max(_LIGHTEST, _BEYOND_DOUBT * np.sqrt(variance))`"): (
+        "a mass that is exactly ten deviations, to the last digit, may have a sign or not"
+    ),
+    ("input/smoothing.py", "Lt → LtE: `after < stop - 1`"): (
+        "equivalent: no reading that is paired is later than the last joint state"
+    ),
     ("input/timeline.py", "2 → 3: `2` in `room = 2 * (kept + count)`"): (
         "equivalent: more memory is taken at a time, and the same is in it"
     ),
@@ -129,6 +157,7 @@ class Mutant(NamedTuple):
     Attributes:
         path: of the file.
         number: among those of the file.
+        is_kernel: whether it is in one, and is tried in pure Python.
         line: where.
         change: what is there instead.
         tree: the whole file, with lines as they are, by which compiled kernels are known.
@@ -136,6 +165,7 @@ class Mutant(NamedTuple):
 
     path: str
     number: int
+    is_kernel: bool
     line: int
     change: str
     tree: ast.Module
@@ -178,7 +208,7 @@ class _Replacer(ast.NodeTransformer):
 
 def list_mutants() -> list[tuple[str, int]]:
     """All mutants, in functions alone, for tuning constants have no single right value: file and number."""
-    return [(path, number) for path in TESTS for number, _ in enumerate(_list_changes(path, _parse(path)))]
+    return [(path, number) for path in FILES for number, _ in enumerate(_list_changes(path, _parse(path)))]
 
 
 def _parse(path: str) -> ast.Module:
@@ -188,18 +218,18 @@ def _parse(path: str) -> ast.Module:
 def make_mutant(path: str, number: int) -> Mutant:
     """One of these."""
     tree = _parse(path)
-    node, change, new = list(_list_changes(path, tree))[number]
+    is_kernel, node, change, new = list(_list_changes(path, tree))[number]
     said = describe_change((ROOT / path).read_text().splitlines(), node, change)
     ast.copy_location(new, node)
     mutated = ast.fix_missing_locations(_Replacer(node, new).visit(tree))
     assert isinstance(mutated, ast.Module)
-    return Mutant(path, number, node.lineno, said, mutated)
+    return Mutant(path, number, is_kernel, node.lineno, said, mutated)
 
 
 def list_descriptions(path: str) -> list[str]:
     """What all mutants of a file change."""
     lines = (ROOT / path).read_text().splitlines()
-    return [describe_change(lines, node, change) for node, change, _ in _list_changes(path, _parse(path))]
+    return [describe_change(lines, node, change) for _, node, change, _ in _list_changes(path, _parse(path))]
 
 
 def describe_change(lines: list[str], node: ast.expr | ast.stmt, change: str) -> str:
@@ -209,15 +239,17 @@ def describe_change(lines: list[str], node: ast.expr | ast.stmt, change: str) ->
     return f"{said} in `{lines[node.lineno - 1].strip()[:70].rstrip()}`" if is_short else said
 
 
-def _list_changes(path: str, tree: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, ast.AST]]:
+def _list_changes(path: str, tree: ast.AST) -> Iterator[tuple[bool, ast.expr | ast.stmt, str, ast.AST]]:
+    """Whether it is in a kernel, the node, what is said of the change, and what is there instead."""
     for function in _list_functions(tree):
-        if not path.endswith(PURE) and _is_kernel(function):
+        is_kernel = _is_kernel(function)
+        if path not in (KERNEL_TESTS if is_kernel else TESTS):
             continue
         for statement in function.body:
             for node in ast.walk(statement):
                 if isinstance(node, ast.expr | ast.stmt):
                     for change, new in _mutate_node(node):
-                        yield node, change, new
+                        yield is_kernel, node, change, new
 
 
 def _list_functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
@@ -262,10 +294,12 @@ class _Finder(MetaPathFinder):
         return spec_from_file_location(name, ROOT / self._mutant.path, loader=_Loader(name, self._mutant))
 
 
-def run_tests(tests: tuple[str, ...], is_pure: bool, which: tuple[str, int] | None) -> None:
-    """Run tests, with a mutant, by its file and number, or without, and exit with what came of them."""
+def run_tests(
+    tests: tuple[str, ...], is_pure: bool, which: tuple[str, int] | None, limit: int, sender: Connection
+) -> None:
+    """Run tests, with a mutant, by its file and number, or without; send the processor time [s] if they pass."""
     end_with_parent()
-    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
@@ -276,28 +310,43 @@ def run_tests(tests: tuple[str, ...], is_pure: bool, which: tuple[str, int] | No
     if which is not None:
         sys.meta_path.insert(0, _Finder(make_mutant(*which)))
     options = ["-q", "-x", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    os._exit(int(pytest.main([*options, *tests])))
+    if pytest.main([*options, *tests]) == 0:
+        sender.send(time.process_time())
+    os._exit(0)
 
 
-def passes(tests: tuple[str, ...], is_pure: bool, which: tuple[str, int] | None = None) -> bool:
-    """Whether tests pass in a process of their own, compiled or in pure Python, with a mutant or without."""
+def time_tests(
+    tests: tuple[str, ...], is_pure: bool, which: tuple[str, int] | None = None, limit: int = resource.RLIM_INFINITY
+) -> float | None:
+    """Processor time [s] of tests in a process of their own, compiled or in pure Python, with a mutant or without.
+
+    None if one fails, or if all take more than a limit [s].
+    """
     context = get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)  # that process ends with this one, and its children with it
-    process = context.Process(target=run_tests, args=(tests, is_pure, which))
+    context.set_forkserver_preload(PRELOADED)  # that process ends once this one and the tests have
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=run_tests, args=(tests, is_pure, which, limit, sender))
     process.start()
     process.join()
-    return process.exitcode == 0
+    return float(receiver.recv()) if receiver.poll() else None
 
 
-def try_mutant(path: str, number: int, change: str) -> str:
-    """What a mutant of a file does: survives the tests of it, or is noticed by one."""
+def try_mutant(record: Record, path: str, number: int, is_kernel: bool, change: str) -> str:
+    """What a mutant of a file does: survives the tests of it, or is noticed by one; the record has their times."""
     del change  # is said in the record
-    return SURVIVES if passes(TESTS[path], path.endswith(PURE), (path, number)) else "is noticed"
+    tests = find_tests(path, is_kernel)
+    limit = LEAST_PATIENCE + int(PATIENCE * sum(record[test, is_kernel] for test in tests))
+    return "is noticed" if time_tests(tests, is_kernel, (path, number), limit) is None else SURVIVES
 
 
-def try_unchanged(test: str, is_pure: bool) -> str:
-    """What tests do without any mutant."""
-    return PASS if passes((test,), is_pure) else "fail"
+def find_tests(path: str, is_kernel: bool) -> tuple[str, ...]:
+    """The tests that have to notice mistakes in a file's kernels, or in the rest of it."""
+    return (KERNEL_TESTS if is_kernel else TESTS)[path]
+
+
+def try_unchanged(test: str, is_pure: bool) -> float | None:
+    """Processor time [s] of tests without any mutant; None if one fails."""
+    return time_tests((test,), is_pure)
 
 
 def find_interval(hits: int, count: int) -> tuple[float, float]:
@@ -313,14 +362,14 @@ def make_page(options: argparse.Namespace) -> tuple[str, list[Mutant]]:
     every = list_mutants()
     chosen = random.Random(options.seed).sample(every, min(options.count, len(every)))
     tried = [make_mutant(*which) for which in chosen]
-    pieces = [(mutant.path, mutant.number, mutant.change) for mutant in tried]
-    tests = sorted({(test, path.endswith(PURE)) for path, _ in chosen for test in TESTS[path]})
+    pieces = [(mutant.path, mutant.number, mutant.is_kernel, mutant.change) for mutant in tried]
+    tests = sorted({(test, own.is_kernel) for own in tried for test in find_tests(own.path, own.is_kernel)})
     record = Record(ROOT / "build" / "mutation.jsonl", ["test/**/*.py"])
     with ThreadPoolExecutor(options.processes) as pool:
         run_pieces(pool, options.processes, try_unchanged, tests, record, options.until)
-        if failing := [test for test in tests if record[test] != PASS]:
+        if failing := [test for test in tests if record[test] is None]:
             raise RuntimeError(f"{', '.join(test for test, _ in failing)}: fail without any mutant")
-        run_pieces(pool, options.processes, try_mutant, pieces, record, options.until)
+        run_pieces(pool, options.processes, partial(try_mutant, record), pieces, record, options.until)
     survivors = [mutant for mutant, piece in zip(tried, pieces, strict=True) if record[piece] == SURVIVES]
     is_enough = len(survivors) <= (1.0 - ENOUGH) * len(tried)
     command = f"python benchmarks/mutation.py --count {len(chosen)} --seed {options.seed} --write"
@@ -332,7 +381,7 @@ def format_page(command: str, total: int, tried: list[Mutant], survivors: list[M
     count, killed = len(tried), len(tried) - len(survivors)
     low, high = find_interval(killed, count)
     rows = []
-    for path in TESTS:
+    for path in FILES:
         own = [mutant for mutant in tried if mutant.path == path]
         left = sum(mutant.path == path for mutant in survivors)
         rows += [f"| `{path}` | {len(own)} | {len(own) - left} |"] if own else []

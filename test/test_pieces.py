@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import math
+import os
+import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -60,3 +62,14 @@ def test_no_piece_is_begun_when_time_is_over(tmp_path: Path) -> None:
     with pytest.raises(page.UnfinishedError, match="0 of 3 done"):
         run(record, time.monotonic())
     assert len(record) == 0
+
+
+@pytest.mark.parametrize("name", ["faults", "fuzz", "kills", "mutation", "soak"])
+def test_a_program_starts_by_its_own_name(name: str) -> None:
+    """As make starts it: without the places where pytest looks for modules."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    program = Path(__file__).parents[1] / "benchmarks" / f"{name}.py"
+    command = [sys.executable, str(program), "--help"]
+    helped = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert helped.returncode == 0, helped.stderr
+    assert "--write" in helped.stdout

@@ -7,9 +7,12 @@ import gc
 import inspect
 import re
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -23,7 +26,8 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from inertid_ros.core.diagnosis import Level
-from inertid_ros.core.errors import InertidError
+from inertid_ros.core.errors import FileAccessError, InertidError
+from inertid_ros.files.access import read_bounded
 
 SHUTDOWN_ERRORS = (NotInitializedException, rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle)
 """What rclpy raises, among other things, when something is used whose context was shut down."""
@@ -74,6 +78,7 @@ def ros_session(arguments: list[str] | None = None) -> Iterator[None]:
 
     python_handler = signal.signal(signal.SIGINT, on_interrupt)
     try:
+        _check_parameter_files(sys.argv if arguments is None else arguments)
         with _hold_signals():
             _initialise(arguments)
             is_initialised = True
@@ -140,6 +145,16 @@ def create_quiet_timer(node: Node, period: float, callback: Callable[[], None], 
                 raise
 
     return node.create_timer(period, run, clock=clock)
+
+
+def _check_parameter_files(arguments: list[str]) -> None:
+    """Make sure that rclpy, which no signal interrupts while it reads them, reads regular files only."""
+    for option, value in pairwise(arguments):
+        if option == "--params-file":
+            try:
+                read_bounded(Path(value))
+            except FileAccessError as error:
+                raise StartError(f"{error}. To do: {_REMEDIES['params file']}") from None
 
 
 def _initialise(arguments: list[str] | None) -> None:

@@ -15,9 +15,11 @@ from inertid_ros.core.equations.load import LOAD, UNKNOWNS
 from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.estimation.change import CHANGE
 from inertid_ros.core.estimation.estimate import Mode
+from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rigid_body.inertial import compose
+from inertid_ros.core.settings.settings import LoadSettings
 from inertid_ros.sim.sensors import paper_puma_sensors
 
 OTHER = compose(0.9, np.array([0.02, -0.03, 0.08]), np.diag([0.004, 0.004, 0.001]))
@@ -47,6 +49,14 @@ def go_on(
     assert chain.recall(memory, age)
     output = drive(chain, simulator, START, START + seconds)
     return chain, [event.kind.value for event in output.events]
+
+
+@pytest.mark.parametrize("age", [4.0, 900.0])
+def test_the_bias_may_have_wandered_meanwhile_by_its_drift(memory: RememberedLoad, age: float) -> None:
+    estimator = HypothesisEstimator(LoadSettings(bias_drift_force=0.03, bias_drift_torque=0.002), 15.0)
+    estimator.recall(memory, age)
+    grown = np.diag(estimator.covariance() - memory.covariance[:UNKNOWNS, :UNKNOWNS])[LOAD:]
+    np.testing.assert_allclose(grown, age * np.repeat([0.03, 0.002], 3) ** 2, rtol=1e-3)
 
 
 @pytest.mark.parametrize("age", [5.0, 600.0, 86400.0])

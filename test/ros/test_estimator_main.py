@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -136,6 +137,15 @@ def test_a_parameter_file_that_is_not_there_ends_the_start(capfd: pytest.Capture
     output = refuse(["--params-file", "nowhere.yaml"], capfd)
     assert "nowhere.yaml" in output
     assert "To do: check the path" in output
+
+
+@pytest.mark.usefixtures("ros_domain")
+def test_a_parameter_file_that_would_never_end_is_not_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """While rclpy reads it, neither Ctrl-C nor SIGTERM would be heard."""
+    pipe = tmp_path / "arm.yaml"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero")):
+        assert f"'{path}' cannot be read: it is not a regular file" in refuse(["--params-file", str(path)], capfd)
 
 
 def test_a_parameter_file_is_read(tmp_path: Path, make_node: Callable[..., EstimatorNode]) -> None:

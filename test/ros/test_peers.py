@@ -12,6 +12,7 @@ from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from support.bench import Bench
+from support.random_robots import make_long_urdf
 
 from inertid_ros.core.settings.rules import PATHS
 from inertid_ros.ros.identification import Identification
@@ -120,6 +121,19 @@ def test_a_hostile_description_is_reported_and_the_last_good_one_stays(bench: Be
     assert status.level == DiagnosticStatus.ERROR
     assert status.message.isprintable()
     assert len(status.message) < 3000
+    bench.assert_recovered()
+
+
+def test_a_robot_of_3000_joints_costs_no_memory_and_is_forgotten_with_the_next_description(bench: Bench) -> None:
+    bench.start()
+    bench.describe()
+    bench.feed(4.0)
+    bench.describe(make_long_urdf(3000).replace("link3000", "ft_sensor"))
+    status = bench.status("robot_description")
+    assert status.level == DiagnosticStatus.ERROR
+    assert "3000 joints, more than 150" in status.message
+    bench.describe()
+    bench.feed(4.0)
     bench.assert_recovered()
 
 

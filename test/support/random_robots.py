@@ -65,3 +65,15 @@ def _joint(name: str, kind: str, parent: str, child: str, rng: np.random.Generat
         f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
         f'<origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="{axis_text}"/>{limit}</joint>'
     )
+
+
+def make_long_urdf(joints: int, is_chain: bool = True) -> str:
+    """A robot of many joints, `joint1` moves `link1`, that carry each other, or are all on the base."""
+    text = "<robot name='long'><link name='link0'/>"
+    for index in range(1, joints + 1):
+        parent = index - 1 if is_chain else 0
+        text += (
+            f"<link name='link{index}'/><joint name='joint{index}' type='revolute'><parent link='link{parent}'/>"
+            f"<child link='link{index}'/><limit lower='-1' upper='1' velocity='1' effort='1'/></joint>"
+        )
+    return f"{text}</robot>"

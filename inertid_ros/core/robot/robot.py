@@ -21,6 +21,9 @@ LONGEST_TEXT = 16 << 20
 """Characters of a URDF at most: those of robots with hundreds of joints have less than one million."""
 DEEPEST = 40
 """Elements inside each other at most: a URDF has 5, extensions of simulators some more."""
+MOST_JOINTS = 150
+"""Joints of a model at most: humanoids with hands have a hundred. What pinocchio reserves grows with their cube, 250 MB
+for these and 2 GB for twice as many."""
 ROOM = 2.0 * np.pi, 1.0
 """How far beyond their limits angles [rad], by one turn, and lengths [m] are still positions of a joint."""
 TIMES = 180.0 / np.pi, 2.0
@@ -136,7 +139,7 @@ class Robot:
         """Model the way from the root to a frame; the joints that do not move the frame are left out.
 
         UnknownFrameError if there is no such frame, UnsupportedJointError if a joint on the way has not exactly one
-        coordinate, or if there is none.
+        coordinate, or if there are none or too many.
         """
         if frame not in self.frame_names:
             raise UnknownFrameError(frame, self.frame_names)
@@ -144,6 +147,7 @@ class Robot:
         path = [index for index in self.model.supports[parent] if index > 0]
         if not path:
             raise UnsupportedJointError(f"no joint moves frame '{frame}': a load cannot be identified there")
+        check_count(len(path), f"on the way to '{frame}'")
         for index in path:
             self.check_joint(self.model.names[index], f" on the way to '{frame}'")
         locked = [index for index in range(1, self.model.njoints) if index not in path]
@@ -152,6 +156,12 @@ class Robot:
         placed = model.frames[model.getFrameId(frame)]
         model.addJoint(placed.parentJoint, pin.JointModelRX(), placed.placement, frame + "_origin")
         return FramePath(frame, names, is_angle, model)
+
+
+def check_count(count: int, which: str) -> None:
+    """Raise UnsupportedJointError if a model of so many joints would fill the memory; the message says which."""
+    if count > MOST_JOINTS:
+        raise UnsupportedJointError(f"there are {count} joints, more than {MOST_JOINTS}, {which}")
 
 
 def parse_urdf(text: str, what: str = "the robot description") -> ElementTree.Element:
@@ -238,9 +248,10 @@ class ArmModel:
         """Take the joints of a robot that are measured, its own if none is named; gravity (3,) is in the root frame.
 
         RobotDescriptionError if a joint is not there, UnsupportedJointError if it mimics another, or has not exactly
-        one coordinate.
+        one coordinate, or if there are too many.
         """
         wanted = tuple(joints) or robot.own_joints
+        check_count(len(wanted), "to be identified: name those that are measured in links.joints")
         for name in wanted:
             _check(robot, name)
         locked = [index for index, name in enumerate(robot.model.names) if index > 0 and name not in wanted]

@@ -331,6 +331,15 @@ def test_joint_positions_that_are_wrong_are_named(what: str) -> None:
     assert what == "degrees" or f"{PATH.joint_names[3]} and {PATH.joint_names[4]}" in finding.message
 
 
+def test_loads_that_change_often_are_no_error_and_no_proof_of_the_frame() -> None:
+    """Four loads cost more than a right frame does: what follows is judged anew."""
+    parts = [_rest(_take_poses(15, seed=load), 1.0 + load) for load in range(4)]
+    verdict = judge_forces(Poses(*(np.concatenate(columns) for columns in zip(*parts, strict=True))), PATH, DOWN)
+    assert verdict.findings == ()
+    assert not verdict.has_passed
+    assert verdict.runs == [(0, 15), (15, 30), (30, 45), (45, 60)]
+
+
 def test_a_slight_tilt_is_estimated_and_no_error() -> None:
     tilted = pin.exp3(np.radians([3.0, 0.0, 0.0])) @ DOWN
     assert judge_forces(_rest(_take_poses(60), 5.0, down=tilted), PATH, DOWN).findings == ()

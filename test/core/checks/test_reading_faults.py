@@ -101,6 +101,11 @@ def test_a_unit_that_changes_back_is_the_right_one_again() -> None:
     assert faults.find(350) == (FLIPPED, 300, 300, 2**63 - 1)
     assert faults.note_step(400, -BEFORE, _pair(-1e3 * BEFORE), USUAL, FREE) == 1e3
     assert faults.find(450) == (SCALED, 400, 400, 2**63 - 1), "what was last"
+    faults.believe()
+    assert faults.note_step(500, -1e3 * BEFORE, _pair(1e3 * BEFORE), 1e3 * USUAL, FREE) == -1.0
+    assert faults.find(550) == (FLIPPED, 500, 500, 2**63 - 1)
+    assert faults.note_step(600, 1e3 * BEFORE, _pair(-1e3 * BEFORE), 1e3 * USUAL, FREE) == -1.0
+    assert faults.find(650) is None, "what was believed"
 
 
 def test_faults_at_rows_are_reported_with_their_code() -> None:

@@ -171,6 +171,18 @@ def test_small_wrench_is_no_contact_and_noise_of_accelerations_gives_slack(seed:
         assert track(seed, np.array([gate, 0.0, 0.0, BANDWIDTH_HZ]), motion=motion).fits is fits
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_what_fits_by_noise_of_the_accelerations_alone_counts_as_that_noisy(seed: int) -> None:
+    compared, gate = compare(seed), 1e-3
+    slack = 2.0 * max(compared.force, compared.torque / LEVER) / (gate * LIGHTEST)
+    motion = np.array([0.0, 0.0, 0.3 * slack, 0.7 * slack / LEVER])
+    taken = track(seed, np.array([gate, 0.0, 0.0, BANDWIDTH_HZ]), motion=motion)
+    extra = (LIGHTEST * slack) ** 2 * np.repeat([1.0, LEVER**2], 3)
+    row = make_problem(seed)[3]
+    np.testing.assert_allclose(taken.whitened, row / np.sqrt(VARIANCE + extra)[:, None])
+    assert taken.noise == pytest.approx(2.0 * np.sum((BANDWIDTH_HZ + extra) / (VARIANCE + extra)))
+
+
 def test_inflation_is_the_average_excess_of_what_is_learned() -> None:
     state = np.array([1.0, 0.0, 0.0])
     ratios, leverages = [5.0, 0.5, 3.0, 1e6], [2.0, 1.0, 3.0, 0.5]

@@ -49,6 +49,19 @@ def test_it_is_the_weighted_parabola_of_polyfit() -> None:
         assert value == pytest.approx(np.polyfit(away[near], velocities[near], 2, w=weights)[-1], rel=1e-9)
 
 
+def test_every_joint_is_averaged_by_itself() -> None:
+    rng = np.random.default_rng(5)
+    times, at, step = 1.0 + 1e-3 * np.arange(100), np.array([1.04, 1.0442]), 0.0042
+    states = rng.normal(size=(100, 6))
+    samples = np.zeros((2, 7))
+    samples[:, 0] = at
+    line, targets = make_line(times), np.array([3, 1, 2, 5, 6, 4])
+    smooth(line, states, targets, samples, np.full(2, step), 0, find_after(line, at[0]))
+    for joint in range(3):
+        alone = read(times, states[:, [joint, 3 + joint]], at, step)
+        np.testing.assert_allclose(samples[:, targets[3 + joint]], alone, rtol=1e-12)
+
+
 @pytest.mark.parametrize("ratio", [1.5, 2.0, 25.0 / 6.0, 8.0, 10.0])
 def test_more_joint_states_are_never_noisier(ratio: float) -> None:
     """Differences of white positions at the readings' rate against those of a faster stream, averaged."""

@@ -154,6 +154,8 @@ def test_joints_that_nobody_gives_are_named_after_a_second() -> None:
     rig.read(1001)
     assert rig.pair() == []
     assert rig.say() == {("joint_states", "missing_joints"): (1, "a, c")}
+    (item,) = rig.health.items()
+    assert item.last_stamp == START + 1001 * MS
 
 
 def test_readings_are_given_up_after_two_seconds() -> None:
@@ -164,6 +166,8 @@ def test_readings_are_given_up_after_two_seconds() -> None:
     rig.read(2150)
     assert rig.pair() == []
     assert rig.say() == {("wrench", "no_joint_state"): (2, "no joint states at all")}
+    (item,) = rig.health.items()
+    assert item.last_stamp == START + 100 * MS
     assert (rig.readings.stamps[0] - START) / MS == 200.0
     assert rig.pair() == [], "once"
     assert rig.say()["wrench", "no_joint_state"][0] == 2
@@ -282,11 +286,14 @@ def test_readings_that_are_not_finite_are_left_out_and_counted() -> None:
     ("positions", "velocities", "detail"),
     [(2, None, "3 names, 2 positions, no velocities"), (3, 4, "3 names, 3 positions, 4 velocities")],
 )
-def test_blocks_of_the_wrong_length_are_left_out(positions: int, velocities: int | None, detail: str) -> None:
+@pytest.mark.parametrize("count", [1, 3])
+def test_blocks_of_the_wrong_length_are_left_out(
+    positions: int, velocities: int | None, detail: str, count: int
+) -> None:
     rig = Rig()
-    stamps = START + STEP * np.arange(2)
-    rates = None if velocities is None else np.zeros((2, velocities))
-    rig.both.push_joints(JointBlock(NAMES, stamps, np.zeros((2, positions)), rates))
+    stamps = START + STEP * np.arange(count)
+    rates = None if velocities is None else np.zeros((count, velocities))
+    rig.both.push_joints(JointBlock(NAMES, stamps, np.zeros((count, positions)), rates))
     assert rig.say() == {("joint_states", "wrong_length"): (1, detail)}
     assert rig.both.origin is None
     (item,) = rig.health.items()
@@ -302,6 +309,8 @@ def test_a_joint_twice_in_a_message_is_named_and_the_first_one_counts() -> None:
     rig.read(5, 15)
     assert rig.pair() == [5.0, 15.0]
     assert rig.say() == {("joint_states", "repeated_joint"): (4, "b")}
+    (item,) = rig.health.items()
+    assert item.last_stamp == stamps[-1]
 
 
 def test_joint_states_without_stamps_are_counted_until_there_is_one() -> None:

@@ -36,7 +36,7 @@ def make_line(times: FloatArray, start: int = 0, stop: int | None = None) -> Int
 def read(
     times: FloatArray, states: FloatArray, queries: FloatArray, start: int = 0, stop: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    samples, widths = np.zeros((len(queries), 1 + states.shape[1])), np.zeros(len(queries))
+    samples, widths = np.full((len(queries), 1 + states.shape[1]), 1e9), np.zeros(len(queries))
     samples[:, 0] = queries
     interpolate(make_line(times, start, stop), states, 1 + np.arange(states.shape[1]), samples, widths, 0)
     return samples[:, 1:], widths

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.random_robots import make_random_urdf
+from support.random_robots import make_long_urdf, make_random_urdf
 
 from inertid_ros.core.errors import RobotDescriptionError, UnknownFrameError, UnsupportedJointError
 from inertid_ros.core.robot.robot import ArmModel, Robot
@@ -77,3 +77,16 @@ def test_floating_joint_on_the_way_is_refused_by_name() -> None:
 def test_broken_descriptions_are_refused_with_a_reason(text: str, expected: str) -> None:
     with pytest.raises(RobotDescriptionError, match=expected):
         Robot.from_urdf(text)
+
+
+def test_more_joints_than_the_memory_is_made_for_are_refused_only_where_they_matter() -> None:
+    """Pinocchio would reserve the cube of their number: 3000 joints end the process, whoever has described them."""
+    chain, beside = (Robot.from_urdf(make_long_urdf(3000, is_chain)) for is_chain in (True, False))
+    with pytest.raises(UnsupportedJointError, match="3000 joints, more than 150, on the way to 'link3000'"):
+        chain.path_to("link3000")
+    assert len(chain.path_to("link150").joint_names) == 150
+    for robot in (chain, beside):
+        with pytest.raises(UnsupportedJointError, match=r"3000 joints, more than 150, .* name those .* links.joints"):
+            ArmModel.of(robot, np.zeros(3))
+    assert beside.path_to("link3000").joint_names == ("joint3000",)
+    assert ArmModel.of(beside, np.zeros(3), ["joint7"]).joint_names == ("joint7",)
