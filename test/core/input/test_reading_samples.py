@@ -38,7 +38,8 @@ class Line:
     @property
     def kept(self) -> list[int]:
         """Times [ms] of what was taken."""
-        return ((self.wrenches.stamps - START) // MS).tolist()
+        kept: list[int] = ((self.wrenches.stamps - START) // MS).tolist()
+        return kept
 
     def said(self) -> list[tuple[str, int, int]]:
         """What was said, how often, and the last time [ms]."""
@@ -46,7 +47,7 @@ class Line:
 
 
 def _one(channel: int, value: float) -> FloatArray:
-    return value * np.eye(6)[channel]
+    return np.asarray(value * np.eye(6)[channel])
 
 
 @pytest.mark.parametrize("channel", range(6))
