@@ -242,7 +242,7 @@ def test_mimic_joints_are_refused_if_asked_for_and_left_out_if_not() -> None:
 @pytest.mark.parametrize(
     ("links", "error", "message"),
     [
-        ({"effort_unit": ""}, SettingError, "links.effort_unit.*does not say in which unit"),
+        ({"effort_unit": ""}, SettingError, "links.effort_unit.*does not state the unit"),
         ({"effort_unit": "ampere"}, SettingError, "links.torque_constants.*one torque constant"),
         ({"torque_constants": [1.0]}, SettingError, "links.torque_constants.*none"),
         ({"source": "both", "method": "energy"}, SettingError, "links.method"),
