@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.chain import load_of, process
+from support.chain import PUMA, load_of, process
 from support.payload import (
     LOAD,
     ROBOT,
@@ -23,6 +23,10 @@ from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.errors import SettingError, UnknownFrameError, UnsupportedJointError
 from inertid_ros.core.records import FloatArray, join_outputs
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.motions.motion import Hold
+from inertid_ros.sim.arm import JointFriction
+from inertid_ros.sim.sensors import SensorModel
+from inertid_ros.sim.simulator import Simulator
 
 
 def test_a_load_is_found_within_its_own_uncertainty() -> None:
@@ -46,6 +50,18 @@ def test_no_load_weighs_nothing() -> None:
     estimate = load_of(weigh(simulate([], 3)))
     assert abs(estimate.values[0]) < max(0.03, 3.0 * estimate.deviations[0])
     assert estimate.findings == ()
+
+
+def test_an_arm_that_stands_knows_no_inertia_of_its_load() -> None:
+    """Efforts of one pose, for half a minute: they tell of gravity alone."""
+    pose = Hold(np.array([0.3, -0.6, 0.9, 0.4, 0.7, -0.2]), 30.0)
+    sensors = SensorModel(joint_rate=200.0, encoder_resolution=1e-4, velocity_noise=2e-3, effort_noise=0.2)
+    friction = JointFriction(2.0, 3.0, 0.3, 0.5)
+    simulator = Simulator(PUMA, "ft_sensor", pose, sensors, [(0.0, LOAD)], seed=5, friction=friction)
+    estimate = load_of(weigh(simulator.joints(0.0, 30.0)))
+    assert "known" not in estimate.states[4:]
+    unknown = [index for index, state in enumerate(estimate.states) if state != "known"]
+    assert np.all(np.abs(estimate.values - LOAD)[unknown] < 4.0 * estimate.deviations[unknown])
 
 
 def test_nothing_is_invented_of_a_sensor_that_is_not_there() -> None:
