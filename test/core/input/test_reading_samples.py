@@ -38,7 +38,7 @@ class Line:
     @property
     def kept(self) -> list[int]:
         """Times [ms] of what was taken."""
-        return ((self.wrenches.stamps - START) // MS).tolist()
+        return [(stamp - START) // MS for stamp in self.wrenches.stamps.tolist()]
 
     def said(self) -> list[tuple[str, int, int]]:
         """What was said, how often, and the last time [ms]."""
@@ -46,7 +46,7 @@ class Line:
 
 
 def _one(channel: int, value: float) -> FloatArray:
-    return value * np.eye(6)[channel]
+    return np.asarray(value * np.eye(6)[channel])
 
 
 @pytest.mark.parametrize("channel", range(6))
