@@ -12,7 +12,7 @@ ARGUMENTS = declare_arguments(
     DeclareLaunchArgument(
         "sensor_frame",
         default_value="",
-        description="Frame of the URDF the wrench is in. Empty: as in params_file, else the wrench's frame_id.",
+        description="Frame of the URDF in which the wrench is measured. Empty: as in params_file, else its frame_id.",
     ),
     DeclareLaunchArgument(
         "arm_file",

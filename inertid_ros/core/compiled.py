@@ -33,6 +33,7 @@ _KNOWN_NUMBA = "0.68."
 _KERNELS = (
     "checks/effort_convention.py",
     "checks/effort_faults.py",
+    "checks/gravity_hypotheses.py",
     "checks/sensor_faults.py",
     "checks/wrench_convention.py",
     "equations/load.py",

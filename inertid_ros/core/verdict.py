@@ -93,6 +93,8 @@ def judge(estimate: LoadEstimate | LinksEstimate, others: Iterable[Finding] = ()
     what, is_little = described
     if level == "warning":
         return Verdict(level, f"Use with care: {what}; {reasons[0].message}.", reasons)
+    if reasons and all(reason.code != NOT_KNOWN for reason in reasons):
+        return Verdict(level, f"Known, with a reservation: {what}.", reasons)
     word = "Trustworthy" if not reasons else "Not enough motion" if is_little else "Known in part"
     return Verdict(level, f"{word}: {what}.", reasons)
 

@@ -8,9 +8,10 @@ from functools import cache
 import numpy as np
 
 from inertid_ros.core.chain import Chain, Target
+from inertid_ros.core.checks.gravity_hypotheses import divide
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.estimation.change import looks_the_same, weigh_change
-from inertid_ros.core.estimation.products import PRODUCTS, ProductSums, merge_repeats
+from inertid_ros.core.estimation.products import PRODUCTS, ProductSums, find_feature_rows, merge_repeats
 from inertid_ros.core.estimation.systematic import NUISANCES, count_independent, find_coefficients, update
 from inertid_ros.core.input.base_tilt import BaseTilt
 from inertid_ros.core.records import ImuBlock, JointBlock, WrenchBlock
@@ -71,7 +72,8 @@ def warm_up() -> None:
     sums.add(np.ones(PRODUCTS), np.ones(6), np.ones(6), np.ones(6), 1.0)
     sums.begin_piece(np.ones(6))
     update(sums)
-    merge_repeats(sums.block[None])
+    merge_repeats(find_feature_rows(sums.block)[None])
     count_independent(sums.settled[0])
     looks_the_same(sums, find_coefficients(sums.values), 1)
     weigh_change(sums, sums.total, sums.window(1))
+    divide(np.eye(3), np.eye(3), np.ones(3))

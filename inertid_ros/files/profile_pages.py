@@ -24,7 +24,7 @@ _INDEX = """\
 
 Generated from `config/robots` and `config/sensors` with `python -m inertid_ros.files.profile_pages docs`.
 
-Topics, frames and units of vendors' own ROS 2 drivers, each with the public text that says so. A name chooses them:
+Topics, frames and units of the vendors' ROS 2 drivers, each with its public source. One name selects them all:
 
 ```sh
 ros2 launch inertid_ros load.launch.py robot:=ur                   # a robot with a wrist sensor of its own
@@ -33,10 +33,11 @@ inertid config --list                                              # all names
 inertid config ur10e --sensor ati -o my_arm.yaml                   # a commented parameter file to start from
 ```
 
-Arguments that are given as well, such as `wrench_topic:=...`, and `params_file` take precedence. Nothing here was tried
-on the robots themselves: the sign of the wrench is found from gravity, and a finding says where data contradict the
-rest. Where no public text states a sensor's accuracy, `load.gain_uncertainty` and `load.cross_talk` stay at 1 %: set
-them to what the data sheet or certificate of your sensor says, as standard deviations ([what they do](intervals.md)).
+Other arguments, such as `wrench_topic:=...`, and `params_file` take precedence. These settings come from documentation
+and have not been tried on the robots themselves. The sign of the wrench is determined from gravity, and a finding in
+`/diagnostics` tells you where the data contradict the rest. Where no public text states a sensor's accuracy,
+`load.gain_uncertainty` and `load.cross_talk` stay at their default of 1 %: set them to the values of your sensor's data
+sheet or certificate, as standard deviations ([how](intervals.md#from-a-data-sheet)).
 """
 
 _PAGE = """\
@@ -45,13 +46,14 @@ _PAGE = """\
 {summary}
 
 ```sh
-ros2 launch inertid_ros load.launch.py {launch}
+{launch}
+# the same settings as a commented parameter file, to edit
 inertid config {command} -o my_arm.yaml
 ```
 
-Also called: {names}. Driver: <{driver}>.
+Other names: {names}. Driver: <{driver}>.
 
-## Before
+## Before you start
 
 {before}
 
@@ -61,10 +63,18 @@ Also called: {names}. Driver: <{driver}>.
 | --- | --- |
 {values}
 
-## Where it is written
+## Sources
 
 {facts}
 """
+
+_BY_WRENCH = "ros2 launch inertid_ros load.launch.py {launch}"
+_BY_EFFORTS = """\
+# once: the arm itself, moving without a load; this is saved in inertid_links.yaml
+ros2 launch inertid_ros links.launch.py {launch}
+ros2 service call /inertid/save std_srvs/srv/Trigger
+# then its loads
+ros2 launch inertid_ros load.launch.py {launch} arm_file:=inertid_links.yaml"""
 
 
 def format_parameter_file(profiles: Sequence[Profile], path: Path) -> str:
@@ -79,9 +89,9 @@ def format_parameter_file(profiles: Sequence[Profile], path: Path) -> str:
     lines = [
         *_comment("Parameters of the node `inertid` for: " + ", ".join(profile.title for profile in profiles)),
         *(f"#     {profile.driver}" for profile in profiles),
-        "# Before:",
+        "# Before you start:",
         *(line for profile in profiles for step in profile.before for line in _comment(step, bullet=True)),
-        "# Beside the driver, and from a recording:",
+        "# Live, beside the driver, and from a recording:",
         f"#     ros2 launch inertid_ros load.launch.py params_file:={path} {remaps}",
         f"#     inertid replay my_bag --params {path} {replay} -o result",
         "# All other parameters: inertid params",
@@ -134,12 +144,13 @@ def format_page(profile: Profile) -> str:
     """One page on one robot or sensor."""
     name = profile.names[0]
     set_here = {**profile.topics, **profile.parameters}
+    commands = _BY_EFFORTS if profile.parameters.get("load.source") == "effort" else _BY_WRENCH
     return _PAGE.format(
         title=profile.title,
         summary="\n".join(textwrap.wrap(profile.summary, 120)),
         driver=profile.driver,
         names=", ".join(f"`{other}`" for other in profile.names[1:]),
-        launch=f"robot:={name}" if profile.kind == "robot" else f"robot:=ur sensor:={name}",
+        launch=commands.format(launch=f"robot:={name}" if profile.kind == "robot" else f"robot:=ur sensor:={name}"),
         command=name if profile.kind == "robot" else f"ur10e --sensor {name}",
         before="\n".join(f"- {' '.join(step.split())}" for step in profile.before),
         values="\n".join(f"| `{key}` | `{value}` |" for key, value in set_here.items()),

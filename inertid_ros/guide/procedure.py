@@ -71,11 +71,12 @@ def _check() -> Step:
         if words == {"ok"}:
             return moment
         if "ERROR" in words or moment.snapshot.path is None:
-            moment = yield Instruction("check", "Something is missing or wrong.", details)
+            text = "Something is missing or wrong." if "ERROR" in words else "Waiting for the first data."
+            moment = yield Instruction("check", text, details)
             continue
         waits = "wait" in words
         text = "Let the robot stand still." if waits else "There are warnings."
-        moment = yield Instruction("check", text, details, {ENTER: "go on all the same"}, asks=not waits)
+        moment = yield Instruction("check", text, details, {ENTER: "continue anyway"}, asks=not waits)
         if moment.key == ENTER:
             return moment
 
@@ -110,7 +111,7 @@ def check_inputs(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     else:
         yield "ok", f"sensor noise: fx {load.values.get('noise fx', 'measured')}"
     sign = load.values.get("wrench sign", "not known yet")
-    yield "ok", f"wrench sign: {sign}{', the poses will tell' if sign == 'not known yet' else ''}"
+    yield "ok", f"wrench sign: {sign}{', the poses will show it' if sign == 'not known yet' else ''}"
 
 
 # Questions and services
@@ -132,7 +133,7 @@ def _call(service: str) -> Step:
         if moment.answer[0]:
             return moment
         failure = moment.answer
-        moment = yield from _ask(f"{service} failed: {failure[1]}", {"n": "go on without", ENTER: "try again"})
+        moment = yield from _ask(f"{service} failed: {failure[1]}", {"n": "continue without", ENTER: "try again"})
         if moment.key == "n":
             return moment._replace(answer=failure)
 

@@ -223,7 +223,7 @@ class SpectrumBuilder:
         return Spectrum(frequencies, self._density / self._segments, self._segments)
 
 
-SPACINGS = {Target.LOAD: 100_000_000, Target.LINKS: 1_000_000_000}
+SPACINGS = {Target.LOAD: 100_000_000, Target.LINKS: 2_000_000_000}
 """Their first distance [ns]: a load may change within a second, an arm does not, and has many more parameters."""
 MOST_EVENTS = 2000
 """So many events are kept; more are counted."""

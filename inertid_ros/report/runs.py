@@ -124,7 +124,7 @@ def _draw_estimates(view: RunView, chosen: Sequence[int]) -> Figure:
     rows = -(-len(chosen) // _COLUMNS)
     total = view.total.estimate
     titles = [f"<b>{escape(total.names[index])}</b>" for index in chosen]
-    figure = Figure(70 + 190 * rows, titles, _COLUMNS, (0.07, 0.3 / max(rows, 1)))
+    figure = Figure(70 + 190 * rows, titles, _COLUMNS, (0.1, 0.3 / max(rows, 1)))
     numbers = np.array([number for number, _, _ in view.runs], dtype=float)
     edges = np.array([numbers[0] - 0.5, numbers[-1] + 0.5])
     for panel, index in enumerate(chosen):

@@ -25,13 +25,17 @@ def declare_arguments(*own: DeclareLaunchArgument) -> list[DeclareLaunchArgument
         DeclareLaunchArgument(
             "robot",
             default_value="",
-            description="Whose driver runs, by a name of `inertid config --list`, such as ur.",
+            description="Robot whose driver is running, by a name that `inertid config --list` shows, such as ur.",
         ),
         DeclareLaunchArgument(
-            "sensor", default_value="", description="Which wrist sensor is mounted on it, likewise, such as ati."
+            "sensor",
+            default_value="",
+            description="Wrist sensor mounted on it, by a name that `inertid config --list` shows, such as ati.",
         ),
         DeclareLaunchArgument(
-            "params_file", default_value="", description="YAML file with the node's parameters. Empty: defaults."
+            "params_file",
+            default_value="",
+            description="YAML file with the node's parameters. Empty: defaults, and those of robot and sensor.",
         ),
         DeclareLaunchArgument(
             "urdf",
@@ -42,8 +46,8 @@ def declare_arguments(*own: DeclareLaunchArgument) -> list[DeclareLaunchArgument
         DeclareLaunchArgument(
             "state_file",
             default_value="auto",
-            description="Where all that is known is kept over restarts. auto: a file in ~/.ros, named after the "
-            "namespace; none: as in params_file, else nowhere.",
+            description="File that keeps tool, load, biases and links over restarts. auto: in ~/.ros, named after the "
+            "namespace; none: as in params_file, else none.",
         ),
         DeclareLaunchArgument(
             "namespace", default_value="", description="Namespace of the node and its relative topics."

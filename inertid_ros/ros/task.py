@@ -97,7 +97,11 @@ def _check_arm_settings(settings: Settings) -> None:
     """Check what a load by efforts needs besides usable efforts."""
     load, links = settings.load, settings.links
     if not load.arm_file:
-        raise SettingError("load.arm_file", load.arm_file, "the file of an identified arm, with load.source effort")
+        expected = (
+            "the file of the identified arm, as load.source is effort: identify the arm without a load "
+            "(links.launch.py), call ~/save, and name inertid_links.yaml here"
+        )
+        raise SettingError("load.arm_file", load.arm_file, expected)
     if not load.sensor_frame:
         raise SettingError("load.sensor_frame", "", "the frame that the load is fixed to, with load.source effort")
     if not links.source.has_efforts:

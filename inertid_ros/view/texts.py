@@ -21,6 +21,8 @@ _STATES = {
     ParameterState.NOT_EXCITED.value: "#868e96",
 }
 _STYLE = "font-size:13px;line-height:1.35;padding:2px 10px;overflow-wrap:anywhere"
+_TABLE = "border-spacing:0;width:100%;font-size:12px;overflow-wrap:normal"
+"""Names and values stay in one piece in the panel of a phone, which has 246 pixels for them."""
 _CELL = "padding:1px 6px 1px 0;vertical-align:top"
 
 
@@ -44,7 +46,7 @@ def write_parameters(parameters: Parameters | None) -> str:
         f'<td style="{_CELL};color:{_STATES.get(state, "inherit")}">{escape(state)}</td></tr>'
         for name, unit, value, deviation, state in zip(*parameters, strict=True)
     ]
-    return _wrap(f'<table style="border-spacing:0;width:100%">{"".join(rows)}</table>')
+    return _wrap(f'<table style="{_TABLE}">{"".join(rows)}</table>')
 
 
 def _write_value(value: float, deviation: float, unit: str, state: str) -> str:
@@ -67,7 +69,7 @@ def _write_verdict(name: str, verdict: Verdict) -> str:
 def write_instruction(instruction: Instruction | None) -> str:
     """What to do next, by the guided procedure."""
     if instruction is None:
-        return _wrap("Leads through identifying a payload, pose by pose. It moves nothing: you do.")
+        return _wrap("Leads you through identifying a payload, pose by pose. You move the robot.")
     details = "".join(f"<div>{escape(line)}</div>" for line in instruction.details)
     return _wrap(f"<b>{escape(instruction.text)}</b>{details}")
 

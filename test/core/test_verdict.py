@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from support.verdicts import LINK_CASES, LOAD_CASES, Case, good_links, good_load
+from support.verdicts import LINK_CASES, LOAD_CASES, SENSOR, Case, good_links, good_load
 
 from inertid_ros.core.diagnosis import Finding, HealthItem
 from inertid_ros.core.verdict import LEFT_OUT, join_words, judge, judge_prediction, list_input_reasons
@@ -28,6 +30,11 @@ def test_each_reason_lowers_the_verdict(case: Case) -> None:
     assert bool(verdict.failures) == case.fails
     if case.level != "info":
         assert verdict.reasons[0].message in verdict.headline
+
+
+def test_all_that_is_known_is_not_called_known_in_part_for_a_reservation() -> None:
+    verdict = judge(good_load(sensor=replace(SENSOR, noise_calibrated=False)))
+    assert verdict.headline == "Known, with a reservation: mass, centre of mass and inertia are known."
 
 
 def test_the_worst_reason_decides_and_comes_first() -> None:

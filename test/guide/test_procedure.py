@@ -210,9 +210,10 @@ def test_checks_name_what_is_missing_and_wait_for_the_noise() -> None:
     silent = Status("error", "no messages. To do: start the driver", {"rate [Hz]": "0.0"})
     person.snapshot = replace(whole, inputs={**FINE, "wrench": silent})
     assert any(line.startswith("ERROR wrench: 0.0 Hz, no messages") for line in person.look().details)
+    assert person.instruction.text == "Something is missing or wrong."
     assert person.look(ENTER).step == "check", "nobody goes on without a wrench"
     person.snapshot = replace(whole, path=None)
-    person.look()
+    assert person.look().text == "Waiting for the first data."
     assert person.look(ENTER).step == "check", "nor without a frame"
     person.snapshot = replace(whole, inputs={name: FINE[name] for name in ("joint_states", "robot_description")})
     assert any("load.source to wrench" in line for line in person.look().details)

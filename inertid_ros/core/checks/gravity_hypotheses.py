@@ -20,9 +20,10 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from inertid_ros.core.compiled import compiled, inlined
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.estimation.estimate import Sign
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.robot.robot import FramePath
 
 _RUN = 25.0
@@ -166,31 +167,51 @@ def _weigh(poses: Poses, gravity: float) -> FloatArray:
 
 def divide(felt: FloatArray, forces: FloatArray, weights: FloatArray) -> tuple[float, Runs]:
     """The cost (see above) of the best division into runs, and these, by dynamic programming."""
-    residuals = _sum_residuals(felt, forces, weights)
     count = len(felt)
-    cost, before = np.full(count + 1, -_RUN), np.zeros(count + 1, dtype=int)
-    for stop in range(1, count + 1):
-        costs = cost[:stop] + residuals[:stop, stop] + _RUN
-        before[stop] = costs.argmin()
-        cost[stop] = costs[before[stop]]
+    cost, before = np.full(count + 1, -_RUN), np.zeros(count + 1, dtype=np.int64)
+    find_divisions(sum_up(felt, forces, weights), cost, before)
     cuts = [count]
     while cuts[-1] > 0:
         cuts.append(int(before[cuts[-1]]))
     return float(cost[count]), list(zip(cuts[:0:-1], cuts[-2::-1], strict=True))
 
 
-def _sum_residuals(felt: FloatArray, forces: FloatArray, weights: FloatArray) -> FloatArray:
-    """What the best m and b leave of the weighed squares of the poses i to j - 1, for all i and j: (N + 1, N + 1)."""
+def sum_up(felt: FloatArray, forces: FloatArray, weights: FloatArray) -> FloatArray:
+    """Sums (N + 1, 10) of a, f, a a, f f, a f and 1 over the first poses, weighed, with a and f about their means."""
     a, f = felt - felt.mean(axis=0), forces - forces.mean(axis=0)
     joined = np.column_stack((a, f, (a * a).sum(axis=1), (f * f).sum(axis=1), (a * f).sum(axis=1), np.ones(len(a))))
-    sums = np.vstack((np.zeros(10), np.cumsum(weights[:, None] * joined, axis=0)))
-    within = sums[None] - sums[:, None]
-    a, f = within[..., :3], within[..., 3:6]
-    total = np.maximum(within[..., 9], 1e-9)
-    aa = np.maximum(within[..., 6] - (a * a).sum(axis=2) / total, 1e-9)
-    ff = within[..., 7] - (f * f).sum(axis=2) / total
-    af = within[..., 8] - (a * f).sum(axis=2) / total
-    return np.asarray(np.maximum(ff - af**2 / aa, 0.0))
+    return np.vstack((np.zeros(10), np.cumsum(weights[:, None] * joined, axis=0)))
+
+
+@compiled
+def find_divisions(sums: FloatArray, cost: FloatArray, before: IntArray) -> None:
+    """The best division of the first poses, for any number of them.
+
+    Args:
+        sums: (N + 1, 10) see `sum_up`.
+        cost: (N + 1,) of the division; that of no pose is given.
+        before: (N + 1,) the first pose of its last run.
+    """
+    for stop in range(1, len(sums)):
+        least, first = np.inf, 0
+        for start in range(stop):
+            total = cost[start] + find_residual(sums[start], sums[stop]) + _RUN
+            if total < least:
+                least, first = total, start
+        cost[stop], before[stop] = least, first
+
+
+@inlined
+def find_residual(first: FloatArray, last: FloatArray) -> float:
+    """What the best m and b leave of the weighed squares of a run, from sums (10,) before it and at its end."""
+    total = max(last[9] - first[9], 1e-9)
+    aa, ff, af = last[6] - first[6], last[7] - first[7], last[8] - first[8]
+    for i in range(3):
+        a, f = last[i] - first[i], last[3 + i] - first[3 + i]
+        aa -= a * a / total
+        ff -= f * f / total
+        af -= a * f / total
+    return float(max(ff - af * af / max(aa, 1e-9), 0.0))
 
 
 def _suppose(

@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.diagnosis import Finding
-from inertid_ros.core.equations.load import FEATURES, LOAD, UNKNOWNS
+from inertid_ros.core.equations.load import LOAD, UNKNOWNS
 from inertid_ros.core.estimation.chi_square import find_tail
-from inertid_ros.core.estimation.products import CONSTANT, TINY, ProductSums, add_scores
+from inertid_ros.core.estimation.products import CONSTANT, TINY, ProductSums, stands_out
 from inertid_ros.core.estimation.systematic import Normal, weigh_products
 from inertid_ros.core.records import EventKind, FloatArray, IntArray
 
@@ -184,9 +184,7 @@ def looks_the_same(sums: ProductSums, coefficients: FloatArray, pieces: int) -> 
 
     Coefficients (6, P) are those of the last solution, see `find_coefficients`.
     """
-    squares, expected = np.zeros((2, 6, FEATURES))
-    add_scores(sums.find_recent(1, 1 + pieces)[None], coefficients, squares, expected)
-    return bool((squares <= _OUTSTANDING * sums.known_noise[:, None] * expected).all())
+    return not stands_out(sums.find_recent(1, 1 + pieces), coefficients, _OUTSTANDING * sums.known_noise)
 
 
 def weigh_change(sums: ProductSums, before: FloatArray, window: FloatArray) -> Evidence:

@@ -148,19 +148,24 @@ class Damping:
         left, damped = self._complete()
         scale = find_scale(left)
         ridge = _UNSEEN * np.eye(size)
-        root = np.linalg.cholesky(left * np.outer(scale, scale) + ridge)
-        half = np.linalg.solve(root, damped * np.outer(scale, scale) + ridge)
+        root = np.linalg.cholesky(_scale(left, scale) + ridge)
+        half = np.linalg.solve(root, _scale(damped, scale) + ridge)
         share = np.linalg.solve(root, half.T)
+        inner = grams[:, :size, :size]
+        scale = find_scale(inner)
+        sizes = np.where(scale > 0.0, 1.0 / np.where(scale > 0.0, scale, 1.0), 0.0)
+        lower = sizes[:, :, None] * np.linalg.cholesky(_scale(inner, scale) + ridge)
         covariances = np.zeros_like(grams)
-        for gram, covariance in zip(grams[:, :size, :size], covariances, strict=True):
-            scale = find_scale(gram)
-            sizes = np.where(scale > 0.0, 1.0 / np.where(scale > 0.0, scale, 1.0), 0.0)
-            lower = sizes[:, None] * np.linalg.cholesky(gram * np.outer(scale, scale) + ridge)
-            covariance[:size, :size] = lower @ share @ lower.T
+        covariances[:, :size, :size] = lower @ share @ lower.transpose(0, 2, 1)
         return covariances
 
 
 def find_scale(gram: FloatArray) -> FloatArray:
-    """What makes the diagonal of products (Q, Q) one, or zero where it is."""
-    squares = np.diagonal(gram)
+    """What makes the diagonal of products (..., Q, Q) one, or zero where it is."""
+    squares = np.diagonal(gram, axis1=-2, axis2=-1)
     return np.where(squares > 0.0, 1.0 / np.sqrt(np.where(squares > 0.0, squares, 1.0)), 0.0)
+
+
+def _scale(gram: FloatArray, scale: FloatArray) -> FloatArray:
+    """Products (..., Q, Q) of what is multiplied by a scale (..., Q)."""
+    return np.asarray(gram * scale[..., :, None] * scale[..., None, :])

@@ -59,7 +59,7 @@ def complete_links(estimate: LinksEstimate) -> FloatArray:
     made as thick as the thinnest (`make_plausible`). No link is where it could not be (`ArmModel.boxes`). Friction and
     rotor inertias are positive; offsets may be anything.
     """
-    inertial, (_, sizes, kinds) = estimate.model.unknowns.inertial, _list_expected(estimate.model)
+    inertial, (_, sizes, kinds) = estimate.model.unknowns.inertial, list_expected(estimate.model)
     widths = np.where(kinds == 0, sizes, np.inf)
     full = _make_feasible(estimate.model, estimate.values, estimate.covariance, widths, estimate.model.arm.boxes)
     links = full[inertial].reshape(-1, len(PARAMETER_NAMES))
@@ -97,16 +97,16 @@ def shrink(model: LinkModel, values: FloatArray, covariance: FloatArray) -> Shru
     deviations w_g s: s the size of a link's own parameters, or 1, and w_g one strength for all links and one for each
     kind of the others, see `find_evidence`.
     """
-    expected, sizes, kinds = _list_expected(model)
+    expected, sizes, kinds = list_expected(model)
     root = _invert_root(covariance)
     rows = root @ model.base.combination
     pull = rows.T @ (root @ (values - model.base.combination @ expected))
     found = find_evidence(rows.T @ rows, pull, sizes, kinds, np.ones(int(kinds.max(initial=0)) + 1))
-    gain = (found.widths[:, None] * found.covariance * found.widths) @ rows.T @ root
+    gain = (found.widths[:, None] * (found.root.T @ found.root) * found.widths) @ rows.T @ root
     return Shrunk(expected + found.widths * found.mean, gain, found.widths)
 
 
-def _list_expected(model: LinkModel) -> tuple[FloatArray, FloatArray, IntArray]:
+def list_expected(model: LinkModel) -> tuple[FloatArray, FloatArray, IntArray]:
     """Of the standard parameters what is expected (F,), in which sizes (F,), and of which kind (F,) they are."""
     unknowns, count = model.unknowns, len(model.unknowns.names)
     links = np.array([make_plausible(phi) for phi in model.arm.parameters.reshape(-1, len(PARAMETER_NAMES))])
@@ -123,7 +123,7 @@ def _make_feasible(
     model: LinkModel, values: FloatArray, covariance: FloatArray, widths: FloatArray, boxes: FloatArray | None = None
 ) -> FloatArray:
     """Physically consistent links and drives (F,), near values (U,) and, by widths (F,), to what is expected."""
-    expected, unknowns = _list_expected(model)[0], model.unknowns
+    expected, unknowns = list_expected(model)[0], model.unknowns
     count, base, everything = len(expected), model.base.rank, np.arange(len(expected))
     prior = np.zeros(count)
     prior[unknowns.inertial] = model.arm.parameters

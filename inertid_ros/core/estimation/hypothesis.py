@@ -502,7 +502,8 @@ class HypothesisEstimator:
         evidence = weigh_change(self._sums, self._sums.total, tested.sums.window(age))
         if evidence.strongest < 0.0:
             return self._recover(find_probability(0.0, evidence.load, evidence.bias))
-        if age > 1 and evidence.is_distinct and (tested.is_slight or tested.has_turned):
+        is_steady = age >= _STEADY or (age > 1 and (evidence.load > evidence.bias or not tested.is_slight))
+        if is_steady and evidence.is_distinct and (tested.is_slight or tested.has_turned):
             return self._accept_slight(tested.sums.split_off(age, 0), evidence)
         if has_grown and self.is_on_trial:
             return self._doubt()

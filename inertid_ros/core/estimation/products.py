@@ -44,6 +44,8 @@ REMEMBERED = 2 * MOVING + 2
 """How many numbers `lay_down_products` keeps of the rows before."""
 _NOTHING: FloatArray = np.zeros((6, PRODUCTS, PRODUCTS))
 """Products of no row."""
+_NO_BLOCK: FloatArray = np.empty((0, 6, FEATURES, PRODUCTS))
+"""Blocks where none is over."""
 
 
 @brief
@@ -126,21 +128,32 @@ def diffuse_products(products: FloatArray, variance: FloatArray) -> None:
 
 
 @compiled
-def add_scores(blocks: FloatArray, coefficients: FloatArray, squares: FloatArray, expected: FloatArray) -> None:
-    """Add the squares (6, F) of the scores of the first features in blocks, and what noise lets expect of them.
+def stands_out(lower: FloatArray, coefficients: FloatArray, limits: FloatArray) -> bool:
+    """Whether the square of a score of the first features exceeds so many (6,) times what noise lets expect of it.
 
-    Blocks (B, 6, P, P) are lower triangles; the score of a feature is its row of a block times coefficients (6, P).
+    The score of a feature is its row of the products (6, P, P), lower triangles, times coefficients (6, P).
     """
-    features, size = squares.shape[1], coefficients.shape[1]
-    for block in range(len(blocks)):
-        for channel in range(len(squares)):
-            gram = blocks[block, channel]
-            for f in range(features):
-                score = 0.0
-                for p in range(size):
-                    score += (gram[f, p] if p <= f else gram[p, f]) * coefficients[channel, p]
-                squares[channel, f] += score * score
-                expected[channel, f] += gram[f, f]
+    size = coefficients.shape[1]
+    for channel in range(len(limits)):
+        gram = lower[channel]
+        for f in range(FEATURES):
+            score = 0.0
+            for p in range(size):
+                score += (gram[f, p] if p <= f else gram[p, f]) * coefficients[channel, p]
+            if not score * score <= limits[channel] * gram[f, f]:
+                return True
+    return False
+
+
+@allocating(compiled)
+def find_feature_rows(lower: FloatArray) -> FloatArray:
+    """The rows (6, F, P) of the features in products (6, P, P), lower triangles: all that their scores need."""
+    rows = np.empty((len(lower), FEATURES, lower.shape[2]))
+    for channel in range(len(lower)):
+        for f in range(FEATURES):
+            for p in range(lower.shape[2]):
+                rows[channel, f, p] = lower[channel, f, p] if p <= f else lower[channel, p, f]
+    return rows
 
 
 class Added(NamedTuple):
@@ -181,7 +194,7 @@ class ProductSums:
         present: (6, P, P) of the present piece.
         recent: (6, P, P) of the last pieces that are over, at most 9, the newest one first.
         block: (6, P, P) of the pieces of the present block that are over.
-        blocks: (6, P, P) of the last blocks that are over, at most 15, the newest one first.
+        blocks: (B, 6, F, P) rows of the features in the last blocks that are over, at most 15, the newest one first.
         pieces: how many are over.
         expected: (6,) weighted squares that noise leaves of all rows.
         filled: (1,) time [s] that the rows of the present piece stand for.
@@ -202,7 +215,7 @@ class ProductSums:
         self.settled = self.block = _NOTHING
         self.present: FloatArray = np.zeros_like(_NOTHING)
         self.recent: tuple[FloatArray, ...] = ()
-        self.blocks: tuple[FloatArray, ...] = ()
+        self.blocks: FloatArray = _NO_BLOCK
         self.pieces = 0
         self.expected: FloatArray = np.zeros(6)
         self.values: FloatArray = self.mean.copy()
@@ -243,7 +256,7 @@ class ProductSums:
         self.pieces += 1
         self.filled[0] = 0.0
         if self.pieces % PIECES == 0:
-            self.blocks = (self.block, *self.blocks)[: BLOCKS - 1]
+            self.blocks = np.concatenate((find_feature_rows(self.block)[None], self.blocks[: BLOCKS - 2]))
             self.block = _NOTHING
 
     @property
@@ -262,15 +275,10 @@ class ProductSums:
         return complete(self.lower)
 
     @property
-    def full_blocks(self) -> FloatArray:
-        """(B, 6, P, P) of the last blocks that are over, lower triangles."""
-        return np.stack(self.blocks) if self.blocks else np.empty((0, *_NOTHING.shape))
-
-    @property
     def short_blocks(self) -> FloatArray:
-        """(B, 6, P, P) of the last seconds, two pieces each, that are over, lower triangles."""
+        """(B, 6, F, P) rows of the features in the last seconds, two pieces each, that are over."""
         pairs = zip(self.recent[::2], self.recent[1::2], strict=False)
-        return np.array([one + other for one, other in pairs]).reshape(-1, *_NOTHING.shape)
+        return np.array([find_feature_rows(one + other) for one, other in pairs]).reshape(-1, *_NO_BLOCK.shape[1:])
 
     def find_recent(self, start: int, stop: int) -> FloatArray:
         """Of pieces so far back, 0 is the present one, lower triangles (6, P, P)."""
@@ -297,7 +305,7 @@ class ProductSums:
         """A copy that has the same solution, but has forgotten what came when: it is made often, and soon."""
         same = copy_shallow(self)
         same.settled, same.present, same.expected = self.lower, _NOTHING, self.expected.copy()
-        same.recent, same.blocks, same.damping = (), (), self.damping.copy()
+        same.recent, same.blocks, same.damping = (), _NO_BLOCK, self.damping.copy()
         return same
 
     def expect_mass(self, mass: float, deviation: float) -> None:
@@ -332,14 +340,15 @@ class ProductSums:
         young.mean, young.precision = self.mean, self.precision
         count = 1 + pieces
         young.present, young.recent = self.present, self.recent[:pieces]
-        young.block, young.blocks = self.find_recent(1, count), (_NOTHING,) * (pieces // PIECES)
+        young.block, young.blocks = self.find_recent(1, count), np.zeros((pieces // PIECES, *_NO_BLOCK.shape[1:]))
         young.pieces, young.filled = pieces, self.filled
         young.inflation = young.known_inflation = self.inflation
         share = pieces / max(self.pieces, 1)
         young.expected, self.expected = share * self.expected, (1.0 - share) * self.expected
         self.settled = self.settled + self.find_recent(count + dropped, RECENT)
         self.present, self.recent = np.zeros_like(_NOTHING), ()
-        self.block, self.blocks = _NOTHING, (_NOTHING,) * min(len(self.blocks), 1) + self.blocks[1:]
+        self.block, self.blocks = _NOTHING, self.blocks.copy()
+        self.blocks[:1] = 0.0
         self.filled = np.zeros(1)
         return young
 
@@ -354,7 +363,7 @@ def are_near(one: FloatArray, other: FloatArray, limits: FloatArray) -> bool:
 
 
 def merge_repeats(blocks: FloatArray) -> FloatArray:
-    """Blocks (B, 6, P, P) with those of the same motion, or pose, added up: (G, 6, P, P).
+    """Blocks (B, 6, F, P) with those of the same motion, or pose, added up: (G, 6, F, P).
 
     What the model misses of a motion it misses again when the motion is repeated, so that scores of repeats add up, and
     do not average out. Blocks are the same if means and root mean squares of all features are.
@@ -371,7 +380,7 @@ def merge_repeats(blocks: FloatArray) -> FloatArray:
 
 @allocating(compiled)
 def group_repeats(blocks: FloatArray) -> IntArray:
-    """The group (B,) of each block (B, 6, P, P), see `merge_repeats`, counted in the order of their first ones."""
+    """The group (B,) of each block (B, 6, F, P), see `merge_repeats`, counted in the order of their first ones."""
     count, groups = len(blocks), 0
     means, sizes, limits = np.empty((count, CONSTANT)), np.empty((count, CONSTANT)), np.empty(CONSTANT)
     for b in range(count):

@@ -39,7 +39,6 @@ from inertid_ros.core.estimation.products import (
     READING,
     TILTED,
     ProductSums,
-    add_scores,
     merge_repeats,
 )
 from inertid_ros.core.records import FloatArray, IntArray
@@ -70,6 +69,8 @@ class JointSolution:
         values: (55,) [phi (10), bias (6), delay, tilts (2), gains and cross-talk (36, row by row)].
         covariance: (55, 55) of all, systematic error included.
         repeatability: (55, 55) the part of it that noise alone causes: what a repetition on the same sensor would show.
+        undoubted: (55, 55) the covariance if the sensor is as its prior says: doubt is found anew from all that comes
+            later.
         inflation: (6,) by how much more the residuals of each channel scatter than noise at standstill explains.
         misfit: (2,) root mean square [N, Nm] of what is left of forces and torques beyond their noise.
         doubt: by how much worse than its prior says the sensor is.
@@ -79,16 +80,11 @@ class JointSolution:
     values: FloatArray
     covariance: FloatArray
     repeatability: FloatArray
+    undoubted: FloatArray
     inflation: FloatArray
     misfit: FloatArray
     doubt: float
     slowness: float
-
-    @property
-    def undoubted(self) -> FloatArray:
-        """Covariance (55, 55) if the sensor is as its prior says: doubt is found anew from all that comes later."""
-        share = 1.0 / self.doubt**2
-        return (1.0 - share) * self.repeatability + share * self.covariance
 
     def forget_load(self, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (55,) and precision (55, 55) for the next load: bias and nuisances are those of the same sensor."""
@@ -115,6 +111,8 @@ def make_precision(deviations: FloatArray) -> FloatArray:
         return np.diag(1.0 / deviations**2)
 
 
+_KINDS = np.concatenate(([0, 1, 1], np.where(np.eye(6, dtype=bool), 2, 3).ravel()))
+"""(39,) kinds of nuisances: delay, tilts, gains, cross-talk."""
 _LOAD_PART = np.ascontiguousarray(REGRESSORS[:MOVING, :, :LOAD])
 """(12, 6, 10): what each moving feature adds to the regressor of phi."""
 _INVOLVED = np.array(
@@ -298,30 +296,14 @@ def weigh_products(grams: FloatArray, values: FloatArray, inflation: FloatArray)
     return data, slope
 
 
-@allocating(compiled)
-def find_absorbed(blocks: FloatArray, derivatives: FloatArray, covariances: FloatArray, absorbed: FloatArray) -> None:
-    """Add the squares (6, F) of the scores of the first features in blocks that a fit takes away on average.
+def find_absorbed(rows: FloatArray, derivatives: FloatArray, covariances: FloatArray) -> FloatArray:
+    """Squares (6, N) of scores that a fit takes away on average.
 
-    Blocks (B, 6, P, P) are lower triangles, derivatives (6, P, 20) those of the coefficients, and covariances
-    (6, 20, 20) those of the unknowns that a channel contains, for rows that are worth their variances.
+    Rows (6, N, P) are those of products whose scores they are, derivatives (6, P, 20) those of the coefficients, and
+    covariances (6, 20, 20) those of the unknowns that a channel contains, for rows that are worth their variances.
     """
-    size, count = derivatives.shape[1], derivatives.shape[2]
-    effect, along = np.empty(count), np.empty(count)
-    for block in range(len(blocks)):
-        for channel in range(len(absorbed)):
-            gram, by_unknown, covariance = blocks[block, channel], derivatives[channel], covariances[channel]
-            for f in range(absorbed.shape[1]):
-                effect[:] = 0.0
-                for p in range(size):
-                    factor = gram[f, p] if p <= f else gram[p, f]
-                    for a in range(count):
-                        effect[a] += factor * by_unknown[p, a]
-                along[:] = 0.0
-                for b in range(count):
-                    for a in range(count):
-                        along[a] += covariance[b, a] * effect[b]
-                for a in range(count):
-                    absorbed[channel, f] += along[a] * effect[a]
+    effects = rows @ derivatives
+    return np.asarray(((effects @ covariances) * effects).sum(axis=2))
 
 
 def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
@@ -336,7 +318,7 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     enough blocks, they are of one second, and it is at least what was known before; and before there are enough of
     those, what all residuals together say, high frequencies included.
     """
-    blocks: FloatArray = sums.full_blocks
+    blocks: FloatArray = sums.blocks
     least: FloatArray = np.zeros(6)
     coefficients, derivatives = _expand(normal.values)
     if len(blocks) < _FEWEST_BLOCKS:
@@ -346,11 +328,12 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
     merged = merge_repeats(blocks)
     blocks = merged if len(merged) >= _FEWEST_BLOCKS else blocks
-    squares, expected, absorbed = np.zeros((3, 6, FEATURES))
-    add_scores(blocks, coefficients, squares, expected)
+    rows = np.ascontiguousarray(blocks.transpose(1, 0, 2, 3)).reshape(6, -1, PRODUCTS)
     covariance = normal.spread(normal.covariance)
     covariances = covariance[_INVOLVED[:, :, None], _INVOLVED[:, None, :]] / normal.inflation[:, None, None]
-    find_absorbed(np.ascontiguousarray(blocks), derivatives, covariances, absorbed)
+    squares = _add_blocks((rows @ coefficients[:, :, None])[:, :, 0] ** 2)
+    absorbed = _add_blocks(find_absorbed(rows, derivatives, covariances))
+    expected = np.diagonal(blocks, axis1=2, axis2=3).sum(axis=0)
     scale = np.where(expected > 0.0, expected, np.inf)
     left = (sums.shares * np.maximum((1.0 - absorbed / scale) * (expected > 0.0), 0.0)).sum(axis=1)
     ratio = (squares / scale).sum(axis=1) / np.maximum(left, 1.0 / len(blocks))
@@ -358,6 +341,11 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     freedom = 2.0 * (len(blocks) - 1) * count_independent(sums.lower[0])
     shrunk = (_EXPECTED + freedom * ratio) / (_EXPECTED + freedom)
     return np.asarray(np.maximum(np.maximum(ratio, shrunk) * (1.0 + 2.0 / freedom), least))
+
+
+def _add_blocks(values: FloatArray) -> FloatArray:
+    """Sums (6, F) over blocks of what features (6, B F) have in each of them."""
+    return np.asarray(values.reshape(6, -1, FEATURES).sum(axis=1))
 
 
 @compiled
@@ -414,10 +402,12 @@ class Normal:
         explained = across.T @ np.linalg.solve(known[:UNKNOWNS, :UNKNOWNS], across)
         return np.asarray(known[UNKNOWNS:, UNKNOWNS:] - explained)
 
-    @property
-    def systematic(self) -> FloatArray:
-        """The part (V, V) of the covariance that the prior of the nuisances leaves: no repetition shows it."""
-        across = self.covariance[:, UNKNOWNS:]
+    def find_systematic(self, doubts: FloatArray) -> FloatArray:
+        """The part (V, V) of the covariance that the prior of the nuisances leaves: no repetition shows it.
+
+        Nuisances may be so many times (V - 16,) as large as their prior says.
+        """
+        across = self.covariance[:, UNKNOWNS:] * doubts
         return np.asarray(across @ self.prior @ across.T)
 
     @property
@@ -436,19 +426,23 @@ class Normal:
         return whole
 
 
-def find_doubt(sums: ProductSums, normal: Normal) -> float:
+def find_doubts(sums: ProductSums, normal: Normal) -> tuple[FloatArray, float]:
     """By how much worse than its prior says the sensor is: what is seen of its nuisances tells of what is not seen.
 
     With n the nuisances, K their prior precision and C their covariance, n^T K n is expected to be as large as the
     number of nuisances that the rows determine, V - tr(K C) (MacKay 1992, evidence). Where a tilt, a delay or a gain
     would have to be far larger than is set, gains that cannot be told from the mass may be so, too: the sensor is
-    another one than is set, or something else pulls at it.
+    another one than is set, or something else pulls at it. Gains that are seen tell most of other gains: nuisances are
+    doubted (V - 16,) as those of their kind are, and at least as all of them together, which is the second result.
     """
     free = normal.index[UNKNOWNS:]
-    precision = sums.prior[free, free]
-    seen = max(len(free) - float(precision @ np.diag(normal.covariance)[UNKNOWNS:]), 0.0)
-    found = float(precision @ normal.values[free] ** 2)
-    return float(np.sqrt(max(1.0, (_BELIEF + found) / (_BELIEF + seen))))
+    precision, kinds = sums.prior[free, free], _KINDS[free - UNKNOWNS]
+    known = precision * np.array([np.diag(normal.covariance)[UNKNOWNS:], normal.values[free] ** 2])
+    unseen, found = (np.bincount(kinds, one, _KINDS.max() + 1).astype(float) for one in known)
+    seen = np.bincount(kinds, minlength=len(found)) - unseen
+    seen, found = np.append(seen, seen.sum()), np.append(found, found.sum())
+    doubts = np.sqrt(np.maximum(1.0, (_BELIEF + found) / (_BELIEF + np.maximum(seen, 0.0))))
+    return np.maximum(doubts, doubts[-1])[kinds], float(doubts[-1])
 
 
 def update(sums: ProductSums) -> None:
@@ -494,16 +488,17 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
         values, inflation = normal.values, inflation if sums.pieces >= _STEPS else find_inflation(sums, normal)
     normal = Normal(sums, grams, values, inflation)
     values = normal.values
-    doubt = find_doubt(sums, normal)
+    doubts, doubt = find_doubts(sums, normal)
     repeatability = normal.spread(normal.repeatability)
-    covariance = repeatability + doubt**2 * normal.spread(normal.systematic)
     if motion_noise is not None:
         pull, unsure = find_attenuation(normal, motion_noise)
-        values, covariance, repeatability = values + pull, covariance + unsure, repeatability + unsure
-    covariance, repeatability = (0.5 * (matrix + matrix.T) for matrix in (covariance, repeatability))
+        values, repeatability = values + pull, repeatability + 0.5 * (unsure + unsure.T)
+    covariance, undoubted = (
+        repeatability + normal.spread(normal.find_systematic(times)) for times in (doubts, np.ones_like(doubts))
+    )
     misfit = find_misfit(sums, grams, normal.values)
     slowness = float(sums.left[0] / max(sums.left[1], 1.0))
-    return JointSolution(values, covariance, repeatability, inflation, misfit, doubt, slowness)
+    return JointSolution(values, covariance, repeatability, undoubted, inflation, misfit, doubt, slowness)
 
 
 def find_attenuation(normal: Normal, motion_noise: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -12,8 +12,9 @@ bilinear; since each channel keeps the root of its whole information, [A_k, B_k,
 takes all rows into account as if they had been kept.
 
 How large bumps and wandering are is asked of the data (see `evidence`): where friction is as modelled, columns for how
-it is not must cost nothing. Gains, tilts and delay are as large as is set: what the data say of them (differences of
-gains) says little of what they cannot say (one that is common to all).
+it is not must cost nothing. Gains, tilts and delay are as large as is set, for what the data say of them (differences
+of gains) says little of what they cannot say (one that is common to all); but where gains differ by far more than is
+set, the one that is common to all may be so, too, and all of them are taken to be as much larger.
 
 How much weight a channel has is found from the scores of blocks, see `misfit`.
 
@@ -46,6 +47,8 @@ less in the others."""
 _KNEE, _STRIBECK, _WANDERS = range(3)
 """Kinds of nuisances of which the data say how large they are: the first bump of friction, which is where it changes
 its sign, the other ones, and how friction wanders."""
+_BELIEF = 2.0
+"""So many gains that are as is set stand against those that are seen, as an unsure variance has in its prior."""
 _DEPENDENT = 1e-9
 """Part of a column that must be left by those before it: rounding of products takes the rest over."""
 
@@ -157,8 +160,10 @@ def solve_jointly(
     values = np.concatenate((start, np.zeros(size - count + len(channels))))
     variances = np.array([channel.variance for channel in channels])
     strengths: FloatArray = np.ones(_WANDERS + 1)
+    doubt = 1.0
     for _ in range(_ROUNDS):
         sizes, kinds = _list_sizes(wanders, nuisances, values[:count])
+        sizes[-len(channels) :] *= doubt
         known = np.flatnonzero(sizes)
         free = np.concatenate((np.arange(count), count + known))
         lines = [_expand(channel, values, size + k) for k, channel in enumerate(channels)]
@@ -170,6 +175,7 @@ def solve_jointly(
         turned, factor = np.linalg.qr(np.concatenate((data[:, :-1], believed)))
         root[:, free] = solve_triangular(factor, np.eye(len(free))).T
         values = np.asarray(root.T @ (turned[: len(data)].T @ data[:, -1]))
+        doubt = find_doubt(values[size:], (root[:, size:] ** 2).sum(axis=0), nuisances.gain, doubt)
         for k, score in enumerate(scores):
             coefficients = wanders[k].list_coefficients(values, values[size + k])
             variances[k] = score.find_variance(coefficients) + channels[k].floor
@@ -182,6 +188,19 @@ def solve_jointly(
         np.sqrt(np.diag(covariance)[count:]),
         variances,
     )
+
+
+def find_doubt(gains: FloatArray, variances: FloatArray, size: float, before: float) -> float:
+    """By how much larger than their prior size gains (K,) are; never less than one.
+
+    As the evidence of `systematic.find_doubts` has it: their squares over the number of gains that the data determine,
+    with their variances (K,) where the prior was so much wider before.
+    """
+    if size == 0.0:
+        return 1.0
+    seen = len(gains) - float(variances.sum()) / (before * size) ** 2
+    found = float(gains @ gains) / size**2
+    return float(np.sqrt(max(1.0, (_BELIEF + found) / (_BELIEF + max(seen, 0.0)))))
 
 
 def _stack(

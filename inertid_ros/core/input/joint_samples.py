@@ -61,8 +61,11 @@ TICK, STAMPED, EVEN, STAMPED_ROUGH, EVEN_ROUGH = range(16, 21)
 """the mean step [s], the last slopes on the stamps and on an even clock, and the sums of their squared changes;"""
 TRAVEL, SCATTER, JERKS, REACH, SPEED = range(21, 26)
 """the change of position in this chunk, the usual deviations of positions and of velocities, and the sizes of both
-beyond which there are none."""
-REMEMBERED = 26
+beyond which there are none;"""
+SLOPE, SLOPE_STEP, RISE, SLOPES, TICKS = range(26, 31)
+"""the last slope, the step [s] before it, the change of slopes over it, how many there were after long steps without a
+gap, and how many steps the mean one is known from."""
+REMEMBERED = 31
 """How many numbers of each joint these are."""
 
 
@@ -116,7 +119,7 @@ def is_outlier(
 
     Args:
         line: integers of the time line.
-        joints: (26, n) see POSITION.
+        joints: (31, n) see POSITION.
         taken: (n,) the columns of the message.
         positions: (C,) of the message.
         velocities: (C,), or (0,) where they are not used.

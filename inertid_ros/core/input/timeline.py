@@ -44,6 +44,10 @@ MAX_GAP = 0.15
 """Longest pause [s] that is bridged by interpolation: joint states at 10 Hz with jitter; after a longer one filters are
 restarted."""
 
+LONG_STEP = 0.0125
+"""Step [s] between joint states above which curvature matters: below 80 Hz a chord misses more of a fast motion than
+any tachometer."""
+
 PROOF = 3
 """Consecutive samples that must agree before a new time line is believed: two may agree by chance."""
 
@@ -270,7 +274,8 @@ def interpolate(
 ) -> None:
     """Interpolate at the increasing times in the first column of samples, none later than the newest.
 
-    Linearly, and positions whose velocities are known by the cubic with these slopes at both ends (Hermite).
+    Linearly, and positions whose velocities are known by the cubic with these slopes at both ends (Hermite); where
+    steps are long, their velocities by its derivative.
 
     Args:
         line: integers of the time line; samples that no later time needs are forgotten, once they are many.
@@ -292,13 +297,15 @@ def interpolate(
         widths[k] = max(widths[k], width)
         fraction = (time - earlier) / width
         for c in range(len(targets)):
-            low, step = states[before, c], states[after, c] - states[before, c]
-            value = low + fraction * step
-            if c < joints and width < np.inf:
-                bend = width * states[before, joints + c] - step
-                other = step - width * states[after, joints + c]
-                value += fraction * (1.0 - fraction) * (bend * (1.0 - fraction) + other * fraction)
-            samples[k, targets[c]] = value
+            samples[k, targets[c]] = states[before, c] + fraction * (states[after, c] - states[before, c])
+        for c in range(joints if width < np.inf else 0):
+            step = states[after, c] - states[before, c]
+            bend, other = width * states[before, joints + c] - step, step - width * states[after, joints + c]
+            rest = 1.0 - fraction
+            samples[k, targets[c]] += fraction * rest * (bend * rest + other * fraction)
+            if width > LONG_STEP:
+                turned = bend * rest * (1.0 - 3.0 * fraction) + other * fraction * (2.0 - 3.0 * fraction)
+                samples[k, targets[joints + c]] = (step + turned) / width
     if stop - start > 2 * KEPT:
         line[START] = max(start, after - KEPT)
 

@@ -32,8 +32,8 @@ def check_links_settings(links: LinksSettings) -> None:
             raise SettingError("links.static_file", links.static_file, "none unless links.source is base_wrench")
         if not unit:
             expected = (
-                "newton_metre or ampere: joint_states does not say in which unit its effort is, and a wrong one gives "
-                "wrong masses without any other sign of it"
+                "newton_metre or ampere: joint_states does not state the unit of its effort, and a wrong one gives "
+                "wrong masses without any other symptom"
             )
             raise SettingError("links.effort_unit", unit, expected)
         if unit is EffortUnit.AMPERE and (not links.joints or len(constants) != len(links.joints)):

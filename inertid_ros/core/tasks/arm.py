@@ -24,8 +24,9 @@ from inertid_ros.core.estimation.estimate import (
     judge_links,
 )
 from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.live_predictor import LivePredictor, Prediction
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
-from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty
+from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty, WeightedSolution
 from inertid_ros.core.estimation.systematic_links import Nuisances
 from inertid_ros.core.input.inputs import ArmInput
 from inertid_ros.core.input.segments import Segment
@@ -74,8 +75,9 @@ class ArmTask:
         health: Health,
         static: StaticWrench | None = None,
         tilt: GravityTilt | None = None,
+        predictor: LivePredictor | None = None,
     ) -> None:
-        """Put inputs, rows, estimator and checks together."""
+        """Put inputs, rows, estimator and checks together; without a predictor, predictions are the estimator's own."""
         links = settings.links
         joints = self._joints = len(model.arm.joint_names)
         self.model = model
@@ -100,7 +102,9 @@ class ArmTask:
             nuisances = _list_nuisances(links, model, equation, tilt)
             used = _list_used(equation, nuisances, tilt)
         self.estimator = ReweightedEstimator(used, prior, floors, correlation, nuisances)
-        self._predict_with(self.estimator.values)
+        self._predictor = predictor
+        self._shrunk: Prediction | None = None
+        self._predict()
         has_efforts = model.source.has_efforts
         self._check = EffortCheck(model.arm) if has_efforts else None
         self._faults = EffortFaults(model.arm.joint_names, health)
@@ -135,9 +139,12 @@ class ArmTask:
         if self._check is not None and row.is_old.item(0) == 0.0:
             self._check_efforts(self._check, segment, position)
         record = np.empty((4, len(row.readings)))
-        is_bad = self.rows.record_row(self.estimator.values, self._drives, record[:3])
+        is_bad = self.rows.record_row(self._values, self._drives, record[:3])
         spread = self.estimator.find_spread(row.equations)
-        self._deviation = record[3] = self._find_deviation(spread)
+        shrunk = self._shrunk
+        self._deviation = record[3] = self._find_deviation(
+            spread if shrunk is None else shrunk.find_spread(row.equations)
+        )
         self._recorded.append((stamp, record))
         if is_paused:
             return _NOTHING
@@ -179,15 +186,26 @@ class ArmTask:
         self._solved_rows = self.estimator.rows
         if self._energy is not None:
             self._energy.judge(time, solution)
-        self._predict_with(self.estimator.values)
+        self._predict(solution)
 
     def _test(self, equations: FloatArray, usable: FloatArray) -> Decision:  # noqa: ARG002
         """Whether something has changed; links do not."""
         return _NOTHING
 
-    def _predict_with(self, values: FloatArray) -> None:
-        """Predict with values (U,); nuisances are zero."""
-        self.rows.set_values(np.concatenate((values, np.zeros(self._nuisances))))
+    @property
+    def _values(self) -> FloatArray:
+        """What predictions are made with (U,)."""
+        return self.estimator.values if self._shrunk is None else self._shrunk.values
+
+    def _predict(self, solution: WeightedSolution | None = None) -> None:
+        """Predict with the estimator's values, shrunk where they are those of a solution; nuisances are zero.
+
+        An arm that was recalled is compared with data as it is before anything else is believed.
+        """
+        self._shrunk = None
+        if self._predictor is not None and solution is not None and self._trial == 0:
+            self._shrunk = self._predictor.follow(solution)
+        self.rows.set_values(np.concatenate((self._values, np.zeros(self._nuisances))))
 
     def _restart(self) -> None:
         """The filters restart."""
@@ -295,7 +313,7 @@ class ArmTask:
         self._trial, self._squares = _TRIAL, np.zeros((2, len(remembered.residuals)))
         self._expected = remembered.residuals**2
         self.estimator.replace_prior(remembered.make_prior(age))
-        self._predict_with(self.estimator.values)
+        self._predict()
 
     def _compare(self, record: FloatArray, spread: FloatArray, stamp: int) -> None:
         """Compare a row with what the arm that was recalled predicts of it; in the end, keep or forget that arm."""
@@ -305,17 +323,19 @@ class ArmTask:
         self._trial -= 1
         if self._trial == 0 and (self._squares[0] > _CONTRADICTED * self._squares[1]).any():
             self.estimator.replace_prior(self._own_prior)
-            self._predict_with(self.estimator.values)
+            self._predict()
             self._health.report("state", "state_contradicted", stamp)
 
     def freeze(self, values: FloatArray, uncertainty: Uncertainty | None = None) -> None:
         """Predict with these unknowns (U,)."""
         self.estimator.freeze(values, uncertainty)
-        self._predict_with(self.estimator.values)
+        self._predict()
 
     def reset(self) -> None:
         """Forget all that was learned, before a restart as well."""
         self._trial = 0
+        if self._predictor is not None:
+            self._predictor.reset()
         self.estimator.replace_prior(self._own_prior)
         self.estimator.reset()
         self._solved_rows = 0
@@ -326,7 +346,7 @@ class ArmTask:
         if self._energy is not None:
             self._energy.reset()
         self.rows.restart()
-        self._predict_with(self.estimator.values)
+        self._predict()
 
 
 def make_links_task(
@@ -340,7 +360,7 @@ def make_links_task(
     tilt = _make_tilt(settings.links, model)
     tilts = AXES if tilt is None else len(tilt.deviations)
     equation = model.with_nuisances(settings.links.coulomb_velocity, tilts)
-    return ArmTask(robot, settings, model, equation, prior, health, static, tilt)
+    return ArmTask(robot, settings, model, equation, prior, health, static, tilt, LivePredictor(model))
 
 
 def _make_tilt(links: LinksSettings, model: LinkModel) -> GravityTilt | None:

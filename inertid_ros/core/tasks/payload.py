@@ -105,7 +105,7 @@ class PayloadTask(ArmTask):
             return _NOTHING
         self.estimator, self._solved_rows, self._before_window = recent, 0, None
         self.estimator.update()
-        self._predict_with(self.estimator.values)
+        self._predict()
         evidence = 0.5 * (leaves - would_leave - LOAD * math.log(_WINDOW))  # Bayes factor after Schwarz
         confidence = find_probability(evidence, 0.0)
         decision = Decision(False, EventKind.LOAD_CHANGED, "", confidence, masses)

@@ -330,7 +330,8 @@ class WristLoadTask:
             )
             wrong = check_convention() + found + damaged + surprise
             if not has_error(wrong):
-                wrong += find_nuisances(nuisances, deviations, self._settings, self._gravity)
+                as_set = np.sqrt(np.diag(joint.undoubted)[UNKNOWNS:])
+                wrong += find_nuisances(nuisances, as_set, self._settings, self._gravity)
                 wrong += (SUSPECTED,) if suspects_change else misfit
             return judge_load(solution, self.frame, wrong, tool, sensor)
 

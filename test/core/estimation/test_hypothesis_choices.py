@@ -503,6 +503,22 @@ def test_what_is_watched_and_stays_the_same_is_accepted_once_it_is_distinct(weig
     assert [_pick(piece) for piece in young.recent] == ["1", "10", "100"]
 
 
+@pytest.mark.parametrize(("is_slight", "pieces"), [(True, 4), (False, 2)])
+def test_a_slight_contact_is_a_bias_once_it_has_stayed_the_same_for_2_s(
+    weighed: Weighed, is_slight: bool, pieces: int
+) -> None:
+    """As a slight change that was no contact: what grows slowly does not show in less."""
+    estimator = _know()
+    tested = _watched(estimator, turned=2.1, mode=Mode.CONTACT)
+    tested.is_slight = is_slight
+    weighed.load, weighed.bias = 2.0, 20.0
+    for _ in range(pieces - 1):
+        assert estimator._watch(tested) == NOTHING
+        assert not weighed.accepted
+    assert estimator._watch(tested).kind is not None
+    assert len(weighed.accepted) == 1
+
+
 @pytest.mark.parametrize(("turned", "is_slight", "is_accepted"), [(1.0, False, False), (1.0, True, True)])
 def test_what_single_rows_show_waits_for_gravity_to_turn(
     weighed: Weighed, turned: float, is_slight: bool, is_accepted: bool

@@ -71,7 +71,7 @@ def test_what_no_rigid_load_explains_is_an_error(
     force: float, torque: float, doubt: float, weight: float, is_found: bool, slowness: float, cause: str
 ) -> None:
     empty = np.zeros((55, 55))
-    solution = JointSolution(np.zeros(55), empty, empty, np.ones(6), np.array([force, torque]), doubt, slowness)
+    solution = JointSolution(np.zeros(55), empty, empty, empty, np.ones(6), np.array([force, torque]), doubt, slowness)
     found = find_misfit(solution, weight, LoadSettings())
     assert [(finding.level, finding.code) for finding in found] == [("error", "not_rigid")] * is_found
     assert all(cause in finding.message for finding in found)
@@ -80,7 +80,7 @@ def test_what_no_rigid_load_explains_is_an_error(
 def pull(force: float, torque: float, doubt: float, gravity: FloatArray = DOWN) -> FloatArray:
     """Standard deviations (10,) of what a force by pose may add to a load of 2 kg."""
     empty = np.zeros((55, 55))
-    solution = JointSolution(np.zeros(55), empty, empty, np.ones(6), np.array([force, torque]), doubt, 1.0)
+    solution = JointSolution(np.zeros(55), empty, empty, empty, np.ones(6), np.array([force, torque]), doubt, 1.0)
     return np.asarray(np.sqrt(np.diag(find_pull(solution, 19.6, LoadSettings(), gravity))))
 
 

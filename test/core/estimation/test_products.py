@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from inertid_ros.core.equations.load import FEATURES
 from inertid_ros.core.estimation.products import (
     CONSTANT,
     MOVING,
@@ -52,7 +53,7 @@ def test_nothing_is_lost_between_pieces_and_blocks() -> None:
     of_window = slice(25 * (sums.pieces - 4), 25 * sums.pieces)
     latest = multiply(z[of_window], readings[of_window], variances[of_window])
     np.testing.assert_allclose(sums.window(4), latest, atol=1e-9)
-    np.testing.assert_allclose(complete(sums.full_blocks[0]), latest, atol=1e-9)
+    np.testing.assert_allclose(sums.blocks[0], latest[:, :FEATURES], atol=1e-9)
 
 
 def test_pieces_that_are_split_off_are_gone_and_those_dropped_are_nowhere() -> None:

@@ -7,7 +7,7 @@ import pytest
 from support.products import draw_values, make_rows, make_sums, measure
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, REGRESSORS, UNKNOWNS
-from inertid_ros.core.estimation.products import MOVING, READING, add_scores
+from inertid_ros.core.estimation.products import MOVING, READING
 from inertid_ros.core.estimation.systematic import (
     DELAY,
     NUISANCES,
@@ -58,8 +58,10 @@ def test_a_step_is_that_of_the_dense_normal_equations(fixed: bool) -> None:
     prior = np.zeros_like(known)
     prior[UNKNOWNS:, UNKNOWNS:] = known[UNKNOWNS:, UNKNOWNS:]
     systematic = covariance @ prior @ covariance / np.outer(sizes, sizes)
-    np.testing.assert_allclose(found.systematic / np.outer(sizes, sizes), systematic, atol=1e-6)
-    whole = (found.systematic + found.repeatability) / np.outer(sizes, sizes)
+    np.testing.assert_allclose(
+        found.find_systematic(np.ones(len(free) - UNKNOWNS)) / np.outer(sizes, sizes), systematic, atol=1e-6
+    )
+    whole = (found.find_systematic(np.ones(len(free) - UNKNOWNS)) + found.repeatability) / np.outer(sizes, sizes)
     np.testing.assert_allclose(whole, covariance / np.outer(sizes, sizes), atol=1e-6)
     np.testing.assert_array_equal(found.covariance, found.covariance.T)
     np.testing.assert_allclose(
@@ -124,7 +126,7 @@ def test_the_next_load_has_the_same_sensor_and_its_covariance_has_two_parts() ->
     second.mean, second.precision = solve_jointly(first, np.zeros(UNKNOWNS)).forget_load(first.prior)
     normal = Normal(second, second.total, second.values, second.inflation)
     sizes = np.sqrt(np.diag(normal.covariance))
-    parts = [part / np.outer(sizes, sizes) for part in (normal.systematic, normal.repeatability)]
+    parts = [part / np.outer(sizes, sizes) for part in (normal.find_systematic(np.ones(39)), normal.repeatability)]
     np.testing.assert_allclose(sum(parts), normal.covariance / np.outer(sizes, sizes), atol=1e-6)
     assert min(np.linalg.eigvalsh(part).min() for part in parts) > -1e-9, "neither is a covariance less than nothing"
 
@@ -139,8 +141,27 @@ def test_a_sensor_that_is_worse_than_is_set_raises_doubt(scale: float, low: floa
     solution = solve_jointly(sums, np.zeros(UNKNOWNS))
     assert low <= solution.doubt <= high
     normal = Normal(sums, sums.total, solution.values, solution.inflation)
-    excess = np.diag(solution.covariance - solution.repeatability)[0]
-    assert excess == pytest.approx(solution.doubt**2 * normal.systematic[0, 0], rel=1e-3)
+    excess, plain = ((matrix - solution.repeatability)[0, 0] for matrix in (solution.covariance, solution.undoubted))
+    assert plain == pytest.approx(normal.find_systematic(np.ones(39))[0, 0], rel=1e-3)
+    assert excess >= (1.0 - 1e-9) * solution.doubt**2 * plain
+    assert excess <= (1.5 * max(solution.doubt, scale)) ** 2 * plain
+
+
+@pytest.mark.parametrize("kind", ["gain", "cross_talk"])
+def test_gains_that_are_far_off_are_a_reason_to_doubt_other_gains(kind: str) -> None:
+    """Gains of 5 % where 1 % is set, all else as is set: the mass is off by what cannot be seen of them."""
+    noise, z = np.repeat([0.03, 0.002], 3), make_rows(12, 800)
+    deviations, scores = nuisance_deviations(0.004, 0.008, 0.01, 0.01), []
+    is_gain = np.eye(6, dtype=bool).ravel()
+    for seed in range(40):
+        random, exact = np.random.default_rng(seed), draw_values(12, 0.0)
+        sizes = np.where(is_gain == (kind == "gain"), 0.05, 0.003) * deviations[3:] / 0.01
+        exact[UNKNOWNS + 3 :] = sizes * random.normal(size=36)
+        sums = make_sums(z, measure(z, exact) + noise * random.normal(size=(800, 6)), deviations, noise)
+        solution = solve_jointly(sums, np.zeros(UNKNOWNS))
+        scores.append((solution.values[0] - exact[0]) / np.sqrt(solution.covariance[0, 0]))
+    assert np.sqrt(np.mean(np.square(scores))) < 1.5
+    assert np.mean(np.abs(scores) > 3.0) <= 0.1
 
 
 @pytest.mark.parametrize(("rate", "is_slow"), [(1.0, True), (15.0, False)])
@@ -205,14 +226,16 @@ def test_a_fit_absorbs_as_much_of_the_scores_as_is_expected() -> None:
         sums = make_sums(z, wrench + noise * random.normal(size=wrench.shape), deviations, noise)
         sums.inflation = np.ones(6)
         normal = Normal(sums, sums.total, sums.values, sums.inflation)
-        squares, expected, absorbed = np.zeros((3, 6, MOVING + 1))
         coefficients, derivatives = expand(normal.values)
-        add_scores(sums.full_blocks, coefficients, squares, expected)
+        rows = np.concatenate(list(sums.blocks), axis=1)
+        squares = np.einsum("bcfp,cp->cbf", sums.blocks, coefficients) ** 2
+        expected = np.einsum("bcff->cbf", sums.blocks[..., : MOVING + 1])
         whole = np.zeros((55, 55))
         whole[np.ix_(normal.index, normal.index)] = normal.covariance
-        find_absorbed(sums.full_blocks, derivatives, np.array([whole] * 6), absorbed)
+        absorbed = find_absorbed(rows, derivatives, np.array([whole] * 6)).reshape(expected.shape)
         assert (absorbed < expected).all()
-        found.append((squares / expected).mean() / (1.0 - absorbed / expected).mean())
+        ratio, share = squares.sum(axis=1) / expected.sum(axis=1), absorbed.sum(axis=1) / expected.sum(axis=1)
+        found.append(ratio.mean() / (1.0 - share).mean())
     assert absorbed.sum() > 0.25 * expected.sum(), "three blocks are few: the fit takes much away"
     assert np.mean(found) == pytest.approx(1.0, abs=0.1)
 

@@ -21,7 +21,7 @@ from inertid_ros.core.estimation.systematic_links import (
 from inertid_ros.core.records import FloatArray
 
 TRUE = np.array([2.0, -1.0, 0.5])
-GAINS, DELAY, BUMP, TILT = np.array([0.03, -0.01]), 0.004, 0.2, [0.01, -0.02]
+GAINS, DELAY, BUMP, TILT = np.array([0.015, -0.01]), 0.004, 0.2, [0.01, -0.02]
 NOISE = 0.02
 ROWS = 400
 GAIN = Nuisances(4, gain=0.02)
@@ -156,3 +156,23 @@ def test_friction_that_wanders_is_its_mean_and_hides_nothing_else(share: float) 
     np.testing.assert_array_less(np.abs(found.values - [TRUE[0], mean * TRUE[1]]), 3.0 * deviations)
     np.testing.assert_array_less(deviations, 2.0 * NOISE / np.sqrt(share * len(lines)))
     np.testing.assert_array_less(3.0 * deviations, np.sqrt(np.diag(blind.covariance)))
+
+
+@pytest.mark.parametrize(("scale", "low", "high"), [(0.0, 1.0, 1.0), (1.0, 1.0, 1.35), (5.0, 3.0, 6.0)])
+def test_gains_that_differ_more_than_is_set_are_doubted(scale: float, low: float, high: float) -> None:
+    """Five channels with the same unknown: what is seen of their gains tells how large the common one may be."""
+    widths, errors, random = [], [], np.random.default_rng(3)
+    for _ in range(30):
+        a = random.normal(size=(6, 300))
+        gains = 0.02 * scale * random.normal(size=6)
+        y = (1.0 + gains[:, None]) * 2.0 * a + 0.005 * random.normal(size=a.shape)
+        channels = [
+            Channel(np.asarray(np.linalg.qr(np.stack(own, axis=1), mode="r")), np.array([0]), 300, 0.005**2, 0.0)
+            for own in zip(a, y, strict=True)
+        ]
+        prior = SquareRootInformation(np.array([100.0]))
+        found = solve_jointly(channels, prior, np.array([2.0]), Nuisances(gain=0.02), Blocks())
+        widths.append(float(np.sqrt(found.covariance[0, 0])) / (2.0 * 0.02 / np.sqrt(6.0)))
+        errors.append(float(found.values[0] - 2.0))
+    assert low - 0.05 <= np.median(widths) <= high + 0.05, "in units of the width if gains are as set"
+    assert np.mean(np.abs(errors) / (2.0 * 0.02 / np.sqrt(6.0) * np.array(widths)) > 2.0) <= 0.2

@@ -38,7 +38,8 @@ class Line:
     @property
     def kept(self) -> list[int]:
         """Times [ms] of what was taken."""
-        return [(stamp - START) // MS for stamp in self.wrenches.stamps.tolist()]
+        kept: list[int] = ((self.wrenches.stamps - START) // MS).tolist()
+        return kept
 
     def said(self) -> list[tuple[str, int, int]]:
         """What was said, how often, and the last time [ms]."""
