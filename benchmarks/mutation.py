@@ -62,7 +62,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "test/core/test_bad_input.py",
     ),
     f"{CORE}/input/reading_faults.py": _FAULTS,
-    f"{CORE}/input/timeline.py": _INPUT[:2],
+    f"{CORE}/input/timeline.py": (*_INPUT[:2], "test/core/input/test_reading_samples.py"),
     f"{CORE}/checks/sensor_faults.py": _FAULTS,
     f"{CORE}/checks/wrench_convention.py": (*_RULES, "test/core/checks/test_wrench_convention.py"),
     f"{CORE}/checks/gravity_hypotheses.py": (*_RULES, "test/core/checks/test_gravity_hypotheses.py"),
@@ -140,6 +140,59 @@ REASONS: dict[tuple[str, str], str] = {
     ),
     ("input/smoothing.py", "Lt → LtE: `after < stop - 1`"): (
         "equivalent: no reading that is paired is later than the last joint state"
+    ),
+    ("input/timeline.py", "1 → 2: `1` in `return -1`"): "equivalent: any number below zero says that all are taken",
+    ("checks/sensor_faults.py", "0.0 → 1.0: `0.0` in `found[c] = 0.0`"): "equivalent: it is set again in the next loop",
+    ("input/reading_faults.py", "1.0 → 2.0: `1.0` in `self._factor = 1.0`"): (
+        "a real one: test_a_unit_that_changes_back_is_the_right_one_again was extended for it, and notices it"
+    ),
+    ("input/smoothing.py", "Add → Sub: `len(targets) + joint`"): (
+        "a real one: test_every_joint_is_averaged_by_itself was written for it, and notices it"
+    ),
+    ("input/timeline.py", "0 → 1: `0` in `after = find_after(line, samples[0, 0])`"): (
+        "a real one: samples of test_interpolation_is_numpy_s began as zeros, and were filled with others for it"
+    ),
+    (
+        "estimation/hypothesis.py",
+        "2 → 3: `2` in `covariance = remembered.widen(age, self._wander**2, self._prior)`",
+    ): "a real one: test_the_bias_may_have_wandered_meanwhile_by_its_drift was written for it, and notices it",
+    ("input/timeline.py", "2 → 3: `2` in `if kept + count > len(self.states) // 2:`"): (
+        "equivalent: more memory is taken somewhat earlier, and the same is in it"
+    ),
+    ("input/timeline.py", "False → True: `False` in `note_reading(channels, scales, values, False, False, False)`"): (
+        "equivalent but for the first of the three: of a reading that is left out, only its value is noted"
+    ),
+    ("estimation/tracking.py", "statement left out: `clock[SINCE_WANDER] += interval`"): (
+        "a real one in pure Python alone: test_the_clock_tells_the_time_since_all_that_matters was written for it"
+    ),
+    ("checks/gravity_hypotheses.py", "GtE → Gt: `stop - start >= _LONG`"): (
+        "a real one: six poses in test_forces_that_follow_gravity_pass_once_it_has_turned_all_around notice it since"
+    ),
+    (
+        "checks/gravity_hypotheses.py",
+        (
+            "USub → UAdd: `-_turn_back(path, poses.positions[:, order])` in "
+            "`yield suppose(-_turn_back(path, poses.positions[:, order]) @ gravity,`"
+        ),
+    ): "equivalent: the mass is free, and takes the other sign",
+    ("input/timeline.py", "Add → Sub: `STAMPS + row`"): (
+        "test_two_readings_that_agree_are_a_step_and_both_are_taken notices it, which was not in the list of tests"
+    ),
+    ("estimation/tracking.py", "LtE → Lt: `distance <= enough`"): "a distance that is the limit, to the last digit",
+    ("checks/wrench_convention.py", "Lt → LtE: `history[before, 0] < time`"): (
+        "equivalent: where the time is that of a row, both ways to it give its positions"
+    ),
+    ("tasks/wrist.py", "1 → 2: `1` in `segment = integers, np.empty((1, 1)), 0`"): (
+        "equivalent: an example by which a kernel is told its types, whatever its size"
+    ),
+    ("tasks/wrist.py", "Add → Sub: `kept + _KEEP_EVERY`"): (
+        "equivalent but for time: rows are taken one by one, and give the same to the last bit"
+    ),
+    ("estimation/hypothesis.py", "statement left out: `sums.values = remembered.values.copy()`"): (
+        "where the joint solution begins to iterate; that it comes to the same was not shown"
+    ),
+    ("tasks/wrist.py", "call left out: `self.rows.restart()`"): (
+        "after a reset filters would go on with what was measured before; no test of this list asks for that"
     ),
     ("input/timeline.py", "2 → 3: `2` in `room = 2 * (kept + count)`"): (
         "equivalent: more memory is taken at a time, and the same is in it"

@@ -300,6 +300,7 @@ def test_forces_that_follow_gravity_pass_once_it_has_turned_all_around() -> None
     assert verdict.runs == [(0, 20)]
     assert not judge_forces(_rest(_take_poses(20, size=0.02), 2.0), PATH, DOWN).has_passed
     assert not judge_forces(_rest(_take_poses(5), 2.0), PATH, DOWN).has_passed, "so few fit anything"
+    assert judge_forces(_rest(_take_poses(6), 2.0), PATH, DOWN).has_passed
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from inertid_ros.core.estimation.tracking import (
     WEIGHT,
     Comparison,
     Tracked,
+    advance_clock,
     compare_row,
     count_repeats,
     learn_inflation,
@@ -181,6 +182,20 @@ def test_what_fits_by_noise_of_the_accelerations_alone_counts_as_that_noisy(seed
     row = make_problem(seed)[3]
     np.testing.assert_allclose(taken.whitened, row / np.sqrt(VARIANCE + extra)[:, None])
     assert taken.noise == pytest.approx(2.0 * np.sum((BANDWIDTH_HZ + extra) / (VARIANCE + extra)))
+
+
+def test_the_clock_tells_the_time_since_all_that_matters() -> None:
+    """A row stands for 0.15 s at most; the first one, and one of another time, for a decision interval."""
+    clock = np.array([np.inf, 0.0, 7.0])
+    for time, interval, total in (
+        (1.0, 0.02, 0.02),
+        (1.03, 0.03, 0.05),
+        (1.13, 0.1, 0.15),
+        (9.0, 0.15, 0.3),
+        (2.0, 0.02, 0.32),
+    ):
+        assert advance_clock(clock, time) == pytest.approx(interval)
+        np.testing.assert_allclose(clock, [time, total, 7.0 + total])
 
 
 def test_inflation_is_the_average_excess_of_what_is_learned() -> None:
