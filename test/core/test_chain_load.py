@@ -57,6 +57,15 @@ def test_differentiated_method_gives_mass_and_centre_of_mass() -> None:
     np.testing.assert_allclose(parameters[1:4] / parameters[0], BAR[1:4] / BAR[0], atol=2e-3)
 
 
+def test_a_move_that_is_repeated_for_half_a_minute_is_not_taken_for_misfit() -> None:
+    """Rest and two moves are three different blocks, of which a fit takes up nearly all: little is left to compare."""
+    chain, simulator, found = make_chain(), simulate_puma(puma_motion(rounds=9)), list[float]()
+    for start in range(0, 38, 2):
+        drive(chain, simulator, float(start), start + 2.0)
+        found.append(sensor_of(chain).variance_inflation)
+    assert max(found[4:]) < 8.0, found
+
+
 def test_block_size_does_not_matter() -> None:
     """Single samples, odd blocks and everything at once: the same numbers, through a load change and a contact."""
     motion = puma_motion(rounds=3)

@@ -311,12 +311,12 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
 
     The score of a feature f in a block, sum w f r, has the variance sum w f^2 if rows are worth their variances. A
     solution makes the scores smaller: with g the derivatives of the score by the unknowns and C their covariance, by
-    g C g^T on average; and so do the filters of the rows, see `damping`. Repeats of a motion count as one block, whose
-    scores have added up. A variance that is estimated from few independent scores is given the larger expectation of
-    Student's distribution. Channels of one kind have noise of one kind: each counts half for itself and half for all
-    three, which doubles the degrees of freedom. Less than one is believed, if many scores say so. Before there are
-    enough blocks, they are of one second, and it is at least what was known before; and before there are enough of
-    those, what all residuals together say, high frequencies included.
+    g C g^T on average; and so do the filters of the rows, see `damping`. Scores of repeats of a motion are added up as
+    well: what the model misses it misses again, while noise does not grow by that. A variance that is estimated from
+    few independent scores is given the larger expectation of Student's distribution. Channels of one kind have noise
+    of one kind: each counts half for itself and half for all three, which doubles the degrees of freedom. Less than one
+    is believed, if many scores say so. Before there are enough blocks, they are of one second, and it is at least what
+    was known before; and before there are enough of those, what all residuals together say, high frequencies included.
     """
     blocks: FloatArray = sums.blocks
     least: FloatArray = np.zeros(6)
@@ -326,21 +326,40 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     if len(blocks) < _FEWEST_BLOCKS:
         squares = find_squares(sums.total, coefficients)
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
-    merged = merge_repeats(blocks)
-    blocks = merged if len(merged) >= _FEWEST_BLOCKS else blocks
-    rows = np.ascontiguousarray(blocks.transpose(1, 0, 2, 3)).reshape(6, -1, PRODUCTS)
-    covariance = normal.spread(normal.covariance)
-    covariances = covariance[_INVOLVED[:, :, None], _INVOLVED[:, None, :]] / normal.inflation[:, None, None]
-    squares = _add_blocks((rows @ coefficients[:, :, None])[:, :, 0] ** 2)
-    absorbed = _add_blocks(find_absorbed(rows, derivatives, covariances))
-    expected = np.diagonal(blocks, axis1=2, axis2=3).sum(axis=0)
-    scale = np.where(expected > 0.0, expected, np.inf)
-    left = (sums.shares * np.maximum((1.0 - absorbed / scale) * (expected > 0.0), 0.0)).sum(axis=1)
-    ratio = (squares / scale).sum(axis=1) / np.maximum(left, 1.0 / len(blocks))
+    merged, left = merge_repeats(blocks), _find_left_of_scores(sums, normal, blocks, derivatives)
+    scores, repeated = (_find_scores(one, coefficients) for one in (blocks, merged))
+    ratio = np.maximum(scores, repeated) / np.maximum(left, 1.0 / len(blocks))
     ratio = 0.5 * (ratio + np.repeat(ratio.reshape(2, 3).mean(axis=1), 3))
-    freedom = 2.0 * (len(blocks) - 1) * count_independent(sums.lower[0])
+    freedom = 2.0 * max(len(merged) - 1, 1) * count_independent(sums.lower[0])
     shrunk = (_EXPECTED + freedom * ratio) / (_EXPECTED + freedom)
     return np.asarray(np.maximum(np.maximum(ratio, shrunk) * (1.0 + 2.0 / freedom), least))
+
+
+def _find_scores(blocks: FloatArray, coefficients: FloatArray) -> FloatArray:
+    """Squares (6,) of the scores in blocks (B, 6, F, P) over their variances, summed over features."""
+    squares = _add_blocks((_list_rows(blocks) @ coefficients[:, :, None])[:, :, 0] ** 2)
+    return np.asarray((squares / _find_variances(blocks)).sum(axis=1))
+
+
+def _find_left_of_scores(sums: ProductSums, normal: Normal, blocks: FloatArray, derivatives: FloatArray) -> FloatArray:
+    """How much (6,) a fit and the filters leave of the scores in blocks (B, 6, F, P), summed over features."""
+    covariance = normal.spread(normal.covariance)
+    covariances = covariance[_INVOLVED[:, :, None], _INVOLVED[:, None, :]] / normal.inflation[:, None, None]
+    variances = _find_variances(blocks)
+    absorbed = _add_blocks(find_absorbed(_list_rows(blocks), derivatives, covariances)) / variances
+    left = sums.shares * np.maximum((1.0 - absorbed) * np.isfinite(variances), 0.0)
+    return np.asarray(left.sum(axis=1))
+
+
+def _list_rows(blocks: FloatArray) -> FloatArray:
+    """Rows (6, B F, P) of the features in blocks (B, 6, F, P)."""
+    return np.ascontiguousarray(blocks.transpose(1, 0, 2, 3)).reshape(6, -1, PRODUCTS)
+
+
+def _find_variances(blocks: FloatArray) -> FloatArray:
+    """Variances (6, F) of the scores in blocks (B, 6, F, P); infinite where a feature is never there."""
+    expected = np.diagonal(blocks, axis1=2, axis2=3).sum(axis=0)
+    return np.where(expected > 0.0, expected, np.inf)
 
 
 def _add_blocks(values: FloatArray) -> FloatArray:

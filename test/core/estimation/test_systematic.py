@@ -271,3 +271,19 @@ def test_attenuation_is_as_uncertain_as_the_part_of_it_that_is_noise() -> None:
     hidden, all_of_it = find_attenuation(normal, motion_noise[[2, 3, 0, 1]])
     assert not hidden.any()
     np.testing.assert_allclose(all_of_it, 4.0 * np.outer(pull, pull))
+
+
+@pytest.mark.parametrize(("misfit", "low", "high"), [(0.0, 0.5, 2.0), (3.0, 5.0, 100.0)])
+def test_a_motion_that_is_repeated_tells_noise_from_what_the_model_misses(
+    misfit: float, low: float, high: float
+) -> None:
+    """Rest, then the same two seconds over and over: noise differs each time, what the model misses adds up."""
+    noise, random = np.repeat([0.3, 0.02], 3), np.random.default_rng(13)
+    rest, one, other = make_rows(14, 1).repeat(100, axis=0), make_rows(15, 100), make_rows(16, 100)
+    missed = misfit * noise * np.sin(0.35 * np.arange(100))[:, None] * random.choice([-1.0, 1.0], 6)
+    deviations = nuisance_deviations(0.004, 0.008, 0.01, 0.01)
+    for repeats in (3, 5, 7):
+        z = np.concatenate((rest, *[one, other] * repeats))
+        readings = measure(z, draw_values(15, 0.0)) + noise * random.normal(size=(len(z), 6))
+        readings[100:] += np.tile(missed, (2 * repeats, 1))
+        assert low < float(make_sums(z, readings, deviations, noise).inflation.mean()) < high
