@@ -89,21 +89,23 @@ def fold_channels(
 
 
 @allocating(brief)
-def find_spread(row: FloatArray, inverse: FloatArray, spread: FloatArray) -> None:
-    """Variances (K,) of A x for a row [A, ...] (K, > U), x with an upper triangular root (U, U) of its covariance."""
-    unknowns = len(inverse)
-    products = np.empty(unknowns)
+def find_spread(row: FloatArray, root: FloatArray, is_upper: bool, spread: FloatArray) -> None:
+    """Variances (K,) of A x for a row [A, ...] (K, > U), x with a root B (U, F) of its covariance B Bᵀ.
+
+    Of a root that is upper triangular, zeros are passed over.
+    """
+    unknowns, columns = root.shape
+    products = np.empty(columns)
     for k in range(len(spread)):
         products[:] = 0.0
-        first = unknowns
         for u in range(unknowns):
             factor = row[k, u]
             if factor != 0.0:
-                first = min(first, u)
-                for column in range(u, unknowns):
-                    products[column] += factor * inverse[u, column]
+                line = root[u]
+                for column in range(u if is_upper else 0, columns):
+                    products[column] += factor * line[column]
         total = 0.0
-        for column in range(first, unknowns):
+        for column in range(columns):
             total += products[column] ** 2
         spread[k] = total
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.estimation.channels import find_spread
 from inertid_ros.core.estimation.evidence import find_evidence
 from inertid_ros.core.estimation.full_set import list_expected
 from inertid_ros.core.estimation.reweighted import WeightedSolution
@@ -37,8 +38,9 @@ class Prediction(NamedTuple):
 
     def find_spread(self, equations: FloatArray) -> FloatArray:
         """Variances (K,) of what is predicted of a row [A, ...] (K, > U) that come of the values."""
-        products = equations[:, : len(self.root)] @ self.root
-        return np.asarray(np.einsum("ku,ku->k", products, products))
+        spread = np.empty(len(equations))
+        find_spread(equations, self.root, False, spread)
+        return spread
 
 
 class LivePredictor:

@@ -82,8 +82,9 @@ class Blocks:
 
     def discount(self, shares: FloatArray) -> Blocks:
         """The same with all rows so far counting less: their products (N,) by these shares."""
-        other, factors = copy.copy(self), np.stack((np.ones_like(shares), shares))
-        other.kept, other.parts = (tuple(one * factors for one in part) for part in (self.kept, self.parts))
+        other = copy.copy(self)
+        made = {id(one): np.stack((one[PLAIN], shares * one[COUNTED])) for one in (*self.kept, *self.parts)}
+        other.kept, other.parts = (tuple(made[id(one)] for one in part) for part in (self.kept, self.parts))
         return other
 
     def add(self, other: Blocks) -> None:

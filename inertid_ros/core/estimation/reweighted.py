@@ -243,7 +243,7 @@ class ReweightedEstimator:
     def find_spread(self, equations: FloatArray) -> FloatArray:
         """Variances (K,) of what is predicted of a row [A, ...] (K, > U) that come of the unknowns."""
         spread = np.empty(len(equations))
-        find_spread(equations, self._inverse, spread)
+        find_spread(equations, self._inverse, True, spread)
         return spread
 
     def solve(self) -> WeightedSolution:

@@ -119,6 +119,7 @@ class EnergyRows:
         self._state = np.zeros(1 + 2 * (1 + 3 * joints) + 4 * joints)
         shapes = (2,), (joints * (10 + int(self._is_on.sum())) + 1,), (joints,), (2, joints), (2, joints)
         self._no_windows = EnergyWindows(*(np.empty((0, *shape)) for shape in shapes))
+        self._add_work = specialise(add_work, np.empty((0, 1)), 0, self._state, 0.0, 0.0)
 
     def restart(self) -> None:
         """Forget the window that has begun: there was a gap."""
@@ -131,15 +132,16 @@ class EnergyRows:
             samples: (N, 1 + 3 n or more) increasing times [s], positions [rad or m] without jumps by a turn, velocities
                 and efforts.
         """
-        state, ended = self._state, []
-        end = add_work(samples, 0, state, self._window, self._coulomb_velocity)
+        state, ended, lengths = self._state, [], (self._window, self._coulomb_velocity)
+        samples = np.ascontiguousarray(samples)
+        end = self._add_work(samples, 0, state, *lengths)
+        if end == len(samples):
+            return self._no_windows
         while end < len(samples):
             width = 1 + 3 * self._joints
             ended.append(self._end_window(state[1 : 1 + width], samples[end], state[1 + 2 * width :]))
             begin_window(samples[end, :width], state)
-            end = add_work(samples, end + 1, state, self._window, self._coulomb_velocity)
-        if not ended:
-            return self._no_windows
+            end = self._add_work(samples, end + 1, state, *lengths)
         return EnergyWindows(*(np.array(parts) for parts in zip(*ended, strict=True)))
 
     def _end_window(self, start: FloatArray, end: FloatArray, integrals: FloatArray) -> tuple[FloatArray, ...]:

@@ -26,7 +26,7 @@ def test_channels_are_folded_each_on_its_own() -> None:
     joined, counts = np.concatenate(used), np.cumsum(usable, axis=0)
     spread = np.empty(3)
     for row, chosen, count in zip(rows, usable, counts, strict=True):
-        find_spread(row, inverse, spread)
+        find_spread(row, inverse, True, spread)
         is_full = fold_channels(
             matrices, offsets, joined, row, chosen, values, spread, noise, floors, sums, 10.0, products
         )
