@@ -59,6 +59,7 @@ _KERNELS = (
     "rows/rows.py",
     "rows/standstill.py",
     "rows/tilt.py",
+    "tasks/arm_rows.py",
     "tasks/following.py",
     "../bags/sqlite_pages.py",
     "../messages/cdr_layout.py",

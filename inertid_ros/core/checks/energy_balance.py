@@ -15,7 +15,7 @@ from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.reweighted import WeightedSolution
 from inertid_ros.core.records import BoolArray, FloatArray
-from inertid_ros.core.rows.energy import EnergyWindows, make_energy_rows
+from inertid_ros.core.rows.energy import EnergyWindows, Work, make_energy_rows
 from inertid_ros.core.settings.settings import LinksSettings
 
 _ENOUGH_WINDOWS = 10
@@ -141,15 +141,19 @@ class EnergyCrossCheck:
         self._waiting: list[EnergyWindows] = []
         self._check = EnergyCheck(np.zeros(self._joints))
 
-    def take(self, sample: FloatArray, is_new: bool, is_bad: bool) -> None:
-        """Take a sample [time, positions, velocities, efforts, ...]; where an effort is bad a new window starts."""
-        if is_new or is_bad:
-            self._rows.restart()
-        if is_bad:
-            return
-        windows = self._rows.process(sample[None])
-        if len(windows.rows):
-            self._waiting.append(windows._replace(rows=windows.rows[:, self._taken]))
+    @property
+    def work(self) -> Work:
+        """What efforts have done since the beginning of the window, for a kernel that adds to it."""
+        return self._rows.work
+
+    def restart(self) -> None:
+        """Begin a new window with the next sample: there was a gap."""
+        self._rows.restart()
+
+    def end_window(self, sample: FloatArray) -> None:
+        """A window has ended with a sample [time, positions, velocities, efforts, ...]."""
+        windows = self._rows.end_window(sample)
+        self._waiting.append(windows._replace(rows=windows.rows[:, self._taken]))
 
     def judge(self, time: float, solution: WeightedSolution) -> None:
         """Compare the windows that ended by a time [s] with what a solution predicts of them."""

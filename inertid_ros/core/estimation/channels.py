@@ -6,6 +6,8 @@ it is known how much noise each has.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from inertid_ros.core.compiled import allocating, brief, compiled
@@ -23,43 +25,53 @@ def add_products(products: FloatArray, line: FloatArray) -> None:
                 products[i, j] += factor * line[j]
 
 
+BLOCK = 50
+"""Consecutive rows (1 s) that are compared for correlation: longer than the filters remember."""
+
+
+class Fitted(NamedTuple):
+    """What rows of K channels have told so far.
+
+    Attributes:
+        matrices: the channels' matrices, one after the other.
+        offsets: (K + 1, 2) where the matrix of each channel and its unknowns begin.
+        used: the unknowns of each channel, one after the other.
+        values: (U,) what is known.
+        inverse: (U, U) root of its covariance, upper triangular.
+        noise: (K,) variances of the channels' rows, 0 where not known.
+        floors: (K,) smallest standard deviations.
+        sums: (K, 6) rows, squares and sum of what was measured, and sum, squares and count of the innovations in the
+            present block.
+        products: sums of products of each channel's line, laid out as the matrices are; lower triangles.
+    """
+
+    matrices: FloatArray
+    offsets: IntArray
+    used: IntArray
+    values: FloatArray
+    inverse: FloatArray
+    noise: FloatArray
+    floors: FloatArray
+    sums: FloatArray
+    products: FloatArray
+
+
 @allocating(brief)
-def fold_channels(
-    matrices: FloatArray,
-    offsets: IntArray,
-    used: IntArray,
-    row: FloatArray,
-    usable: FloatArray,
-    values: FloatArray,
-    spread: FloatArray,
-    noise: FloatArray,
-    floors: FloatArray,
-    sums: FloatArray,
-    block: float,
-    products: FloatArray,
-) -> bool:
+def fold_channels(fitted: Fitted, row: FloatArray, usable: FloatArray, spread: FloatArray) -> bool:
     """Fold a row [A, B, y] (K, U + V + 1) into the information of each channel on its own, where it is usable.
 
     The columns B belong to V nuisances, which are taken to be zero here.
 
     Args:
-        matrices: the channels' matrices, one after the other.
-        offsets: (K + 1, 2) where the matrix of each channel and its unknowns begin.
-        used: the unknowns of each channel, one after the other.
+        fitted: what was told before.
         row: the row.
         usable: (K,) whether to take each channel.
-        values: (U,) what is known.
         spread: (K,) variances of A x that come of what is not known, see `find_spread`.
-        noise: (K,) variances of the channels' rows, 0 where not known.
-        floors: (K,) smallest standard deviations.
-        sums: (K, 6) rows, squares and sum of what was measured, and sum, squares and count of the innovations in the
-            present block.
-        block: innovations in a block.
-        products: sums of products of each channel's line, laid out as the matrices are; lower triangles.
 
     Returns:
         Whether a channel's block is full.
     """
+    offsets, values, noise, sums = fitted.offsets, fitted.values, fitted.noise, fitted.sums
     unknowns, last, is_full = len(values), row.shape[1] - 1, False
     for k in range(len(row)):
         if usable[k] == 0.0:
@@ -69,22 +81,21 @@ def fold_channels(
         line = np.empty(size + 1)
         innovation = row[k, last]
         for j in range(size):
-            index = used[start + j]
+            index = fitted.used[start + j]
             line[j] = row[k, index]
             if index < unknowns:
                 innovation -= line[j] * values[index]
         line[size] = row[k, last]
-        innovation *= noise[k] / (noise[k] + spread[k] + floors[k] ** 2)
-        add_products(products[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1), line)
-        matrix = matrices[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1)
-        fold_row(matrix, line)
+        innovation *= noise[k] / (noise[k] + spread[k] + fitted.floors[k] ** 2)
+        add_products(fitted.products[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1), line)
+        fold_row(fitted.matrices[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1), line)
         sums[k, 0] += 1.0
         sums[k, 1] += row[k, last] ** 2
         sums[k, 2] += row[k, last]
         sums[k, 3] += innovation
         sums[k, 4] += innovation**2
         sums[k, 5] += 1.0
-        is_full |= sums[k, 5] >= block
+        is_full |= sums[k, 5] >= BLOCK
     return is_full
 
 

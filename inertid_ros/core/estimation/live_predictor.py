@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.equations.model import LinkModel
-from inertid_ros.core.estimation.channels import find_spread
 from inertid_ros.core.estimation.evidence import find_evidence
 from inertid_ros.core.estimation.full_set import list_expected
 from inertid_ros.core.estimation.reweighted import WeightedSolution
@@ -35,12 +34,6 @@ class Prediction(NamedTuple):
 
     values: FloatArray
     root: FloatArray
-
-    def find_spread(self, equations: FloatArray) -> FloatArray:
-        """Variances (K,) of what is predicted of a row [A, ...] (K, > U) that come of the values."""
-        spread = np.empty(len(equations))
-        find_spread(equations, self.root, False, spread)
-        return spread
 
 
 class LivePredictor:

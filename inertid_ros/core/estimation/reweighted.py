@@ -21,14 +21,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.estimation.channels import add_channels, explain_channels, find_spread, fold_channels
+from inertid_ros.core.estimation.channels import (
+    BLOCK,
+    Fitted,
+    add_channels,
+    explain_channels,
+    find_spread,
+    fold_channels,
+)
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.misfit import COUNTED, Blocks
 from inertid_ros.core.estimation.systematic_links import Channel, JointSolution, Nuisances, solve_jointly
 from inertid_ros.core.records import FloatArray, IntArray
-
-BLOCK = 50
-"""Consecutive rows (1 s) that are compared for correlation: longer than the filters remember."""
 
 _MEMORY = 60.0
 """Blocks (a minute) over which correlation is averaged: the motion changes, and the friction with it."""
@@ -167,25 +171,20 @@ class ReweightedEstimator:
         """How many rows have been folded in, of all channels."""
         return int(self._sums[:, 0].sum())
 
-    def take(self, row: FloatArray, usable: FloatArray, spread: FloatArray | None = None) -> None:
-        """Fold in a row [A, nuisances, y] (K, U + V + 1) of those channels that are usable (K,).
+    @property
+    def fitted(self) -> Fitted:
+        """What rows have told so far, for a kernel that folds one in; see `note_row`."""
+        known = self.values, self._inverse, self.noise, self._floors
+        return Fitted(self._matrices, self._offsets, self._all_used, *known, self._sums, self._products)
 
-        Its spread (K,) is found unless it is given, see `find_spread`.
-        """
-        is_full = fold_channels(
-            self._matrices,
-            self._offsets,
-            self._all_used,
-            row,
-            usable,
-            self.values,
-            self.find_spread(row) if spread is None else spread,
-            self.noise,
-            self._floors,
-            self._sums,
-            BLOCK,
-            self._products,
-        )
+    def take(self, row: FloatArray, usable: FloatArray) -> None:
+        """Fold in a row [A, nuisances, y] (K, U + V + 1) of those channels that are usable (K,)."""
+        spread = np.empty(len(row))
+        find_spread(row, self._inverse, True, spread)
+        self.note_row(fold_channels(self.fitted, row, usable, spread))
+
+    def note_row(self, is_full: bool) -> None:
+        """A row was folded in, and has filled a block of innovations or not."""
         if is_full:
             self._end_blocks()
         self._product_rows += 1
@@ -238,13 +237,8 @@ class ReweightedEstimator:
             scale = np.sqrt(np.diag(uncertainty.covariance))
             scaled = uncertainty.covariance / np.outer(scale, scale)
             root = np.linalg.cholesky(scaled[::-1, ::-1])[::-1, ::-1]  # upper triangular, as of a solution
-            self._inverse, self.noise = np.ascontiguousarray(scale[:, None] * root), uncertainty.variances
-
-    def find_spread(self, equations: FloatArray) -> FloatArray:
-        """Variances (K,) of what is predicted of a row [A, ...] (K, > U) that come of the unknowns."""
-        spread = np.empty(len(equations))
-        find_spread(equations, self._inverse, True, spread)
-        return spread
+            self._inverse = np.ascontiguousarray(scale[:, None] * root)
+            self.noise = np.array(uncertainty.variances, dtype=np.float64)
 
     def solve(self) -> WeightedSolution:
         """The best solution of all rows so far; changes nothing."""

@@ -46,6 +46,14 @@ _TIME_ROUNDING = 1e-9
 """Time [s] by which a window may be too short: stamps are nanoseconds."""
 
 
+class Work(NamedTuple):
+    """What efforts have done since the beginning of a window, see `add_work`."""
+
+    state: FloatArray
+    window: float
+    coulomb_velocity: float
+
+
 @brief
 def add_work(samples: FloatArray, begin: int, state: FloatArray, window: float, coulomb_velocity: float) -> int:
     """Integrate samples, from one of them on, up to the one that ends a window; returns that, N if there is none.
@@ -112,18 +120,15 @@ class EnergyRows:
         self._model = arm.model
         self._data = arm.model.createData()
         self._order = pinocchio_columns(arm.model.nv)
-        self._window = window
-        self._coulomb_velocity = coulomb_velocity
         self._is_on = np.array([viscous, coulomb, rotor_inertia, offset])
         joints = self._joints = arm.model.nv
-        self._state = np.zeros(1 + 2 * (1 + 3 * joints) + 4 * joints)
+        self.work = Work(np.zeros(1 + 2 * (1 + 3 * joints) + 4 * joints), window, coulomb_velocity)
         shapes = (2,), (joints * (10 + int(self._is_on.sum())) + 1,), (joints,), (2, joints), (2, joints)
         self._no_windows = EnergyWindows(*(np.empty((0, *shape)) for shape in shapes))
-        self._add_work = specialise(add_work, np.empty((0, 1)), 0, self._state, 0.0, 0.0)
 
     def restart(self) -> None:
         """Forget the window that has begun: there was a gap."""
-        self._state[0] = 0.0
+        self.work.state[0] = 0.0
 
     def process(self, samples: FloatArray) -> EnergyWindows:
         """Take samples, in blocks of any size, and return the windows that end with them.
@@ -132,21 +137,20 @@ class EnergyRows:
             samples: (N, 1 + 3 n or more) increasing times [s], positions [rad or m] without jumps by a turn, velocities
                 and efforts.
         """
-        state, ended, lengths = self._state, [], (self._window, self._coulomb_velocity)
-        samples = np.ascontiguousarray(samples)
-        end = self._add_work(samples, 0, state, *lengths)
-        if end == len(samples):
-            return self._no_windows
+        ended = []
+        end = add_work(samples, 0, *self.work)
         while end < len(samples):
-            width = 1 + 3 * self._joints
-            ended.append(self._end_window(state[1 : 1 + width], samples[end], state[1 + 2 * width :]))
-            begin_window(samples[end, :width], state)
-            end = self._add_work(samples, end + 1, state, *lengths)
+            ended.append(self._end_window(samples[end]))
+            end = add_work(samples, end + 1, *self.work)
+        if not ended:
+            return self._no_windows
         return EnergyWindows(*(np.array(parts) for parts in zip(*ended, strict=True)))
 
-    def _end_window(self, start: FloatArray, end: FloatArray, integrals: FloatArray) -> tuple[FloatArray, ...]:
-        """One of each field of EnergyWindows."""
-        n, sums = self._joints, integrals.reshape(4, -1)
+    def _end_window(self, end: FloatArray) -> tuple[FloatArray, ...]:
+        """One of each field of EnergyWindows, for a window that ends with a sample; the next one begins with it."""
+        state, n = self.work.state, self._joints
+        width = 1 + 3 * n
+        start, sums = state[1 : 1 + width], state[1 + 2 * width :].reshape(4, -1)
         times = np.array([start[0], end[0]])
         positions = np.array([start[1 : 1 + n], end[1 : 1 + n]])
         velocities = np.array([start[1 + n : 1 + 2 * n], end[1 + n : 1 + 2 * n]])
@@ -154,7 +158,13 @@ class EnergyRows:
         others = np.array((sums[1], sums[2], rotors, sums[3]))[self._is_on].ravel()
         energies = [self._energy(*sample) for sample in zip(positions, velocities, strict=True)]
         row = np.concatenate((energies[1] - energies[0], others, sums[0].sum(keepdims=True)))
-        return times, row, sums[1].copy(), positions, velocities
+        squares = sums[1].copy()
+        begin_window(end[:width], state)
+        return times, row, squares, positions, velocities
+
+    def end_window(self, end: FloatArray) -> EnergyWindows:
+        """The window that has ended with a sample, where its work was added up elsewhere."""
+        return EnergyWindows(*(part[None] for part in self._end_window(end)))
 
     def _energy(self, position: FloatArray, velocity: FloatArray) -> FloatArray:
         """Energy (10 n,) of unit parameters."""

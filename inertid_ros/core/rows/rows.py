@@ -12,9 +12,9 @@ import numpy as np
 from inertid_ros.core.compiled import specialise
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.input.segments import RESUME, Segment
-from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rows.advance import INTERVAL, carry, foresee, weigh_entries
-from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, INTEGRAL, fill_nuisances, record_row
+from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, INTEGRAL
 from inertid_ros.core.rows.memory import GAP, RESTART, make_memory
 from inertid_ros.core.settings.choices import Method
 
@@ -105,7 +105,7 @@ class Rows:
         row: the newest one.
         floats, integers: all that kernels remember, see `make_memory`.
         memory: named views of what rows remember.
-        own_integers: its sizes and counters.
+        own_floats, own_integers: the part of them that is not the equation's.
         carry: the kernel of `advance` that pairs readings with joint states and carries them on.
         settling: how long a wrong sample has an effect [s].
         noise_bandwidth: variance of a row for white noise of density one [Hz].
@@ -119,7 +119,7 @@ class Rows:
         kind = {Method.FILTERED: FILTERED, Method.INTEGRAL: INTEGRAL}.get(method, DIFFERENTIATED)
         past = int(window * _ROW_RATE) + 4 if kind == INTEGRAL else 1
         self.equation = equation
-        self.floats, self.integers, self._own, self.own_integers, self.memory = make_memory(
+        self.floats, self.integers, self.own_floats, self.own_integers, self.memory = make_memory(
             equation, joints, kind, past
         )
         m = self.memory
@@ -138,10 +138,8 @@ class Rows:
         line = readings = result = integers, table
         self.carry = specialise(carry, *memory, *line, integers, *readings, *result, table, 0)
         self._nothing = *line, integers, *readings
-        own = self._own, integers
-        self._weigh_entries = specialise(weigh_entries, *own, self._own)
-        self._record_row = specialise(record_row, *own, self._own, integers.reshape(0, 0), table)
-        self._fill_nuisances = specialise(fill_nuisances, *own, 0, table)
+        own = self.own_floats, integers
+        self._weigh_entries = specialise(weigh_entries, *own, self.own_floats)
 
     @cached_property
     def foresee(self) -> Callable[..., bool]:
@@ -170,17 +168,9 @@ class Rows:
         stamps, samples, nothing = segment.stamps, segment.samples, self._nothing
         return self.carry(self.floats, self.integers, *nothing, stamps, samples, nothing[1], RESUME - position)
 
-    def record_row(self, values: FloatArray, drives: IntArray, record: FloatArray) -> bool:
-        """Record the newest row and leave out what noise alone would excite, see `making.record_row`."""
-        return self._record_row(self._own, self.own_integers, values, drives, record)
-
-    def fill_nuisances(self, first: int, tilted: FloatArray) -> None:
-        """Fill in the columns of tilt and delay, see `making.fill_nuisances`."""
-        self._fill_nuisances(self._own, self.own_integers, first, tilted)
-
     def set_values(self, values: FloatArray) -> None:
         """Predict with these values (U,) of the unknowns from now on."""
-        self._weigh_entries(self._own, self.own_integers, values)
+        self._weigh_entries(self.own_floats, self.own_integers, values)
 
     def forget_reach(self) -> None:
         """Forget how far the joints have come."""

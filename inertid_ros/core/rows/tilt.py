@@ -16,11 +16,11 @@ Torques of gravity change as slowly as positions do, so they are filtered at the
 
 from __future__ import annotations
 
-import math
+from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.compiled import allocating, brief, compiled, specialise
+from inertid_ros.core.compiled import allocating, brief, compiled
 from inertid_ros.core.equations.base_parameters import draw_states
 from inertid_ros.core.equations.model import LinkModel, find_own_sizes
 from inertid_ros.core.records import FloatArray
@@ -137,24 +137,44 @@ def filter_torques(now: FloatArray, state: FloatArray, first: float, second: flo
             state[1, joint, axis], state[0, joint, axis] = y, u
 
 
-@allocating(brief)
-def take_tilt(
-    x: FloatArray, bodies: FloatArray, positions: FloatArray, state: FloatArray, cutoffs: FloatArray, step: float
-) -> None:
-    """Torques at joint positions (n,) through both filters; cutoffs (2,), step [s].
+class Tilted(NamedTuple):
+    """What columns of a tilt are made with.
 
-    Of the first parameters of bodies (1 + E, 10 n) against both gravities, of the others against the first one.
+    Attributes:
+        x: floats, see `compute_gravity_torques`.
+        bodies: (1 + E, 10 n) parameters; of the first against both gravities, of the others against the first one.
+        cutoffs: (2,) of the filters [rad/s].
+        state: (3, n, C) torques, and those after one and both filters: the columns; (3, 0, C) if the base is level.
+        clock: (1,) time of the last row [s], -inf before the first; (0,) if the base is level.
     """
+
+    x: FloatArray
+    bodies: FloatArray
+    cutoffs: FloatArray
+    state: FloatArray
+    clock: FloatArray
+
+
+LEVEL = Tilted(np.zeros(0), np.zeros((0, 0)), np.zeros(2), np.zeros((3, 0, AXES)), np.zeros(0))
+"""A base that is level has no columns."""
+
+
+@allocating(brief)
+def take_tilt(tilted: Tilted, sample: FloatArray) -> None:
+    """Torques at a sample [time, positions (n,), ...] through both filters."""
+    bodies, positions = tilted.bodies, sample[1 : 1 + tilted.state.shape[1]]
+    step = sample[0] - tilted.clock[0] if tilted.clock[0] > -np.inf else 0.0
+    tilted.clock[0] = sample[0]
     now = np.empty((len(positions), AXES + len(bodies) - 1))
     both = np.empty((len(positions), AXES))
     for index in range(len(bodies) - 1, -1, -1):
-        compute_gravity_torques(x, bodies[index], positions, both)
+        compute_gravity_torques(tilted.x, bodies[index], positions, both)
         for joint in range(len(positions)):
             now[joint, AXES + index - 1] = both[joint, 0]
     for joint in range(len(positions)):
         for axis in range(AXES):
             now[joint, axis] = both[joint, axis]
-    filter_torques(now, state, find_gain(cutoffs[0], step), find_gain(cutoffs[1], step))
+    filter_torques(now, tilted.state, find_gain(tilted.cutoffs[0], step), find_gain(tilted.cutoffs[1], step))
 
 
 class GravityTilt:
@@ -163,12 +183,12 @@ class GravityTilt:
     Attributes:
         deviations: (C,) prior standard deviations of the columns' coefficients, over that of the tilt.
         shows: (n, C) whether a joint has a column.
+        memory: what the columns of rows are made with.
     """
 
     def __init__(self, model: LinkModel, first_cutoff: float, second_cutoff: float) -> None:
         """Set up for an arm, and the cutoffs of the rows' two low-passes [rad/s]."""
         gravity, joints = np.array(model.arm.model.gravity.linear), len(model.arm.joint_names)
-        self._cutoffs = np.array([first_cutoff, second_cutoff])
         tilted = np.cross(find_horizontal_axes(gravity), gravity)
         tree = pack_tree(model.arm.model, model.arm.is_angle)
         room = np.zeros(POSE * joints), tilted.ravel(), np.zeros(6 * joints + 6 * AXES * joints)
@@ -188,10 +208,8 @@ class GravityTilt:
         torques = np.abs(self._regressors[:, 0] @ np.vstack((widths, widths, hidden)).T).max(axis=0)
         self.shows = torques > _HIDDEN * torques.max(initial=0.0)
         self.shows[:, :AXES] = True
-        self._state = np.empty((3, joints, len(self.deviations)))
-        self._filtered: FloatArray = self._state[2]
-        lines = self._floats, self._bodies, self._cutoffs, self._state, self._cutoffs
-        self._take_tilt = specialise(take_tilt, *lines, 0.0)
+        cutoffs, state = np.array([first_cutoff, second_cutoff]), np.empty((3, joints, len(self.deviations)))
+        self.memory = Tilted(self._floats, self._bodies, cutoffs, state, np.empty(1))
         self.restart()
 
     def _list_regressors(self, poses: FloatArray) -> FloatArray:
@@ -207,8 +225,7 @@ class GravityTilt:
 
     def restart(self) -> None:
         """Restart the filters at zero, as those of the rows are."""
-        self._time = -math.inf
-        self._state[:] = 0.0
+        self.memory.clock[0], self.memory.state[:] = -np.inf, 0.0
 
     def set_values(self, values: FloatArray, inverse: FloatArray) -> FloatArray:
         """Take over base parameters (U,) and the root (U, U) of their covariance.
@@ -222,13 +239,6 @@ class GravityTilt:
         self._bodies[0] = self._urdf + self._lift @ np.linalg.solve(self._lifted + root @ root.T, innovation)
         changes = self._regressors @ (self._bodies[0] - before)
         return np.asarray(np.square(changes).sum(axis=1).mean(axis=0))
-
-    def take(self, time: float, positions: FloatArray) -> FloatArray:
-        """Columns (n, C) at joint positions (n,) of a row, in memory that the next row overwrites."""
-        step = time - self._time if self._time > -math.inf else 0.0
-        self._take_tilt(self._floats, self._bodies, positions, self._state, self._cutoffs, step)
-        self._time = time
-        return self._filtered
 
 
 def find_hidden(regressors: FloatArray, widths: FloatArray, combination: FloatArray) -> FloatArray:

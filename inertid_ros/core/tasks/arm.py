@@ -10,6 +10,7 @@ import numpy as np
 from inertid_ros.core.checks.effort_convention import EffortCheck
 from inertid_ros.core.checks.effort_faults import EffortFaults
 from inertid_ros.core.checks.energy_balance import EnergyCrossCheck
+from inertid_ros.core.compiled import specialise
 from inertid_ros.core.diagnosis import Finding, Health
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.model import LinkModel
@@ -33,12 +34,28 @@ from inertid_ros.core.input.segments import Segment
 from inertid_ros.core.records import Event, FloatArray, IntArray, Output, RowOutput
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.advance import INTERVAL
-from inertid_ros.core.rows.energy import EnergyRowSource, RowFit
+from inertid_ros.core.rows.energy import EnergyRowSource, RowFit, Work
 from inertid_ros.core.rows.rows import Filters, Rows
-from inertid_ros.core.rows.tilt import AXES, GravityTilt
+from inertid_ros.core.rows.tilt import AXES, LEVEL, GravityTilt
 from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import LinksSettings, Settings
 from inertid_ros.core.static.rest_poses import StaticWrench
+from inertid_ros.core.tasks.arm_rows import (
+    ADD_WORK,
+    BLOCK_OVER,
+    DEVIATION,
+    FILL,
+    FOLD,
+    MEASURED,
+    PREDICTED,
+    RECORD,
+    RECORDED,
+    SPREAD,
+    USABLE,
+    WINDOW_OVER,
+    Predicted,
+    use_row,
+)
 
 INTERVALS_PER_SOLUTION = 25
 """Once in so many decision intervals (0.5 s) the unknowns are solved for: predictions need no more."""
@@ -53,8 +70,8 @@ _TRIAL = 100
 _CONTRADICTED = 9.0
 """Times what it lets expect, in squares, that an arm may leave of them: three standard deviations."""
 _NOTHING = Decision(False)
-_LEVEL: FloatArray = np.empty((0, AXES))
-"""Columns of the tilt of a base that is level."""
+_NO_WORK = Work(np.zeros(0), 0.0, 0.0)
+"""Where work is not added up."""
 
 
 class ArmTask:
@@ -113,13 +130,24 @@ class ArmTask:
             self._energy = EnergyCrossCheck(model, links, INTERVAL * 1e-9)
         self._drives = np.ascontiguousarray(equation.drives)
         self._first_effort = len(model.channels) - joints
+        self._first_late = self._first_effort if has_efforts else 0
         self._solved_rows = 0
         self._settled_at = -np.inf
         self._tilt, self._tilt_variance = tilt, links.tilt_uncertainty**2
+        self._tilted = LEVEL if tilt is None else tilt.memory
+        # Windows of the integral method have no columns of nuisances: what is unknown of them stays unknown.
+        self._fold = FILL | FOLD if self._nuisances and self._method is not Method.INTEGRAL else FOLD
+        self._work, self._add_work = (_NO_WORK, 0) if self._energy is None else (self._energy.work, ADD_WORK)
+        self._use_row = self._specialise_use_row()
         self._recorded: list[tuple[int, FloatArray]] = []
         self._deviation: FloatArray | None = None
         empty = np.empty((0, len(model.channels)))
         self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, empty > 0.0, empty)
+
+    def _specialise_use_row(self) -> Callable[..., int]:
+        rows, table = self.rows, np.empty((1, 1))
+        known = Predicted(self._values, self._root, self._left), self.estimator.fitted, self._work, self._tilted
+        return specialise(use_row, rows.own_floats, rows.own_integers, table, self._drives, *known, 0, table, 0)
 
     def begin(self, segment: Segment) -> int:
         """Carry a segment through up to its first row."""
@@ -135,35 +163,48 @@ class ArmTask:
 
     def _take_row(self, segment: Segment, position: int, is_paused: bool) -> Decision:
         row, stamp = self.rows.row, segment.stamps.item(position)
-        sample = segment.samples[position]
-        if self._check is not None and row.is_old.item(0) == 0.0:
+        sample, is_old = segment.samples[position], row.is_old.item(0) != 0.0
+        if self._check is not None and not is_old:
             self._check_efforts(self._check, segment, position)
-        record = np.empty((4, len(row.readings)))
-        is_bad = self.rows.record_row(self._values, self._drives, record[:3])
-        spread = self.estimator.find_spread(row.equations)
-        shrunk = self._shrunk
-        self._deviation = record[3] = self._find_deviation(
-            spread if shrunk is None else shrunk.find_spread(row.equations)
-        )
+        record = np.empty((len(RECORDED), len(row.readings)))
+        steps = RECORD if is_paused else RECORD | self._add_work
+        folds = not (is_paused or is_old or self._energy_rows)
+        if folds and self._trial == 0:
+            steps |= self._fold
+        if self._energy is not None and segment.starts_anew and position == 0 and not is_paused:
+            self._energy.restart()
+        rest = self._use(sample, record, steps)
+        self._deviation = record[DEVIATION]
         self._recorded.append((stamp, record))
         if is_paused:
             return _NOTHING
-        if self._energy is not None:
-            self._energy.take(sample, segment.starts_anew and position == 0, is_bad)
+        if rest & WINDOW_OVER and self._energy is not None:
+            self._energy.end_window(sample)
+        if self._trial > 0 and not is_old:
+            self._compare(record, stamp)
+            rest = self._use(sample, record, self._fold) if folds else rest
         decision = _NOTHING
-        if self._trial > 0 and row.is_old.item(0) == 0.0:
-            self._compare(record, spread, stamp)
-        if row.is_old.item(0) == 0.0:
+        if not is_old:
             if self._energy_rows is not None and self._fit is not None:
-                self.estimator.take(self._energy_rows.row_at(sample.item(0)), record[2].min(keepdims=True))
+                self.estimator.take(self._energy_rows.row_at(sample.item(0)), record[USABLE].min(keepdims=True))
                 self._fit.take(record)
             else:
-                self._add_nuisances(sample)
-                self.estimator.take(row.equations, row.usable, spread)
+                self.estimator.note_row(rest & BLOCK_OVER != 0)
             decision = self._test(row.equations, row.usable)
         if stamp // INTERVAL % INTERVALS_PER_SOLUTION == 0 and self.estimator.rows > _GROWN * self._solved_rows:
             self._solve(sample.item(0))
         return decision
+
+    def _use(self, sample: FloatArray, record: FloatArray, steps: int) -> int:
+        """Take some steps with a row, see `arm_rows.use_row`; columns of a delay once the filters have settled."""
+        rows, estimator, time = self.rows, self.estimator, sample.item(0)
+        if steps & FILL and self._settled_at == -np.inf:
+            self._settled_at = time + rows.settling
+        first_late = self._first_late if time >= self._settled_at else len(record[0])
+        predicted = Predicted(self._values, self._root, self._left)
+        known = predicted, estimator.fitted, self._work, self._tilted
+        memory = rows.own_floats, rows.own_integers
+        return self._use_row(*memory, sample[None], self._drives, *known, first_late, record, steps)
 
     def _check_efforts(self, check: EffortCheck, segment: Segment, position: int) -> None:
         """Compare efforts with what they should be; those that are stuck are not usable."""
@@ -205,6 +246,7 @@ class ArmTask:
         self._shrunk = None
         if self._predictor is not None and solution is not None and self._trial == 0:
             self._shrunk = self._predictor.follow(solution)
+        self._root = np.empty((len(self._values), 0)) if self._shrunk is None else self._shrunk.root
         self.rows.set_values(np.concatenate((self._values, np.zeros(self._nuisances))))
 
     def _restart(self) -> None:
@@ -212,21 +254,6 @@ class ArmTask:
         self._settled_at = -np.inf
         if self._tilt is not None:
             self._tilt.restart()
-
-    def _add_nuisances(self, sample: FloatArray) -> None:
-        """Fill in the columns of tilt and delay, once the filters have settled after a restart.
-
-        Windows of the integral method have neither: what is unknown of them stays unknown.
-        """
-        if self._nuisances == 0 or self._method is Method.INTEGRAL:
-            return
-        time, tilted = sample.item(0), _LEVEL
-        if self._tilt is not None:
-            tilted = self._tilt.take(time, sample[1 : 1 + self._joints])
-        if self._settled_at == -np.inf:
-            self._settled_at = time + self.rows.settling
-        first = self._first_effort if self.model.source.has_efforts else 0
-        self.rows.fill_nuisances(first if time >= self._settled_at else len(self.model.channels), tilted)
 
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """Readings and predictions as the driver publishes them, and the rows used since the last segment."""
@@ -243,7 +270,8 @@ class ArmTask:
         """The rows used since the last segment."""
         stamps, records = zip(*self._recorded, strict=True)
         self._recorded, rows = [], np.array(records)
-        return RowOutput(np.array(stamps), rows[:, 0], rows[:, 1], rows[:, 2] > 0.0, rows[:, 3])
+        measured, predicted, usable, deviation = (rows[:, kind] for kind in (MEASURED, PREDICTED, USABLE, DEVIATION))
+        return RowOutput(np.array(stamps), measured, predicted, usable > 0.0, deviation)
 
     def answer(self, waiting: Segment) -> Output:
         """Samples that wait, as the driver publishes them."""
@@ -252,10 +280,10 @@ class ArmTask:
             predicted = self.input.restore(waiting, predicted)
         return Output(waiting.stamps, waiting.readings, predicted, usable, self._no_rows, (), self._deviation)
 
-    def _find_deviation(self, spread: FloatArray) -> FloatArray:
-        """Standard deviations (K,) of what is predicted of a row: of the unknowns, and what is left of each channel."""
-        left = self.estimator.noise if self._fit is None else self._fit.residual_rms**2
-        return np.asarray(np.sqrt(spread + left))
+    @property
+    def _left(self) -> FloatArray:
+        """Variances (K,) of what is left of each channel."""
+        return self.estimator.noise if self._fit is None else self._fit.residual_rms**2
 
     def _summarise(
         self, estimator: ReweightedEstimator, fitted: RowFit | None, stamp: int, is_paused: bool
@@ -315,11 +343,11 @@ class ArmTask:
         self.estimator.replace_prior(remembered.make_prior(age))
         self._predict()
 
-    def _compare(self, record: FloatArray, spread: FloatArray, stamp: int) -> None:
+    def _compare(self, record: FloatArray, stamp: int) -> None:
         """Compare a row with what the arm that was recalled predicts of it; in the end, keep or forget that arm."""
-        usable = record[2] > 0.0
-        self._squares[0] += usable * (record[0] - record[1]) ** 2
-        self._squares[1] += usable * (spread + self._expected + self._floors**2)
+        usable = record[USABLE] > 0.0
+        self._squares[0] += usable * (record[MEASURED] - record[PREDICTED]) ** 2
+        self._squares[1] += usable * (record[SPREAD] + self._expected + self._floors**2)
         self._trial -= 1
         if self._trial == 0 and (self._squares[0] > _CONTRADICTED * self._squares[1]).any():
             self.estimator.replace_prior(self._own_prior)

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from support.roots import make_root
 
-from inertid_ros.core.estimation.channels import add_channels, explain_channels, find_spread, fold_channels
+from inertid_ros.core.estimation.channels import (
+    BLOCK,
+    Fitted,
+    add_channels,
+    explain_channels,
+    find_spread,
+    fold_channels,
+)
 
 
 def test_channels_are_folded_each_on_its_own() -> None:
@@ -19,18 +26,17 @@ def test_channels_are_folded_each_on_its_own() -> None:
     values, noise, floors = random.normal(size=4), random.uniform(0.1, 1.0, 3), random.uniform(0.1, 1.0, 3)
     inverse = np.triu(random.normal(size=(4, 4)))
     covariance = inverse @ inverse.T
-    rows = np.zeros((30, 3, 5))
+    rows = np.zeros((70, 3, 5))
     for k, columns in enumerate(used):
-        rows[:, k, [*columns, 4]] = random.normal(size=(30, len(columns) + 1))
-    usable = (random.random((30, 3)) < 0.7).astype(float)
+        rows[:, k, [*columns, 4]] = random.normal(size=(70, len(columns) + 1))
+    usable = (random.random((70, 3)) < 0.7).astype(float)
     joined, counts = np.concatenate(used), np.cumsum(usable, axis=0)
+    fitted = Fitted(matrices, offsets, joined, values, inverse, noise, floors, sums, products)
     spread = np.empty(3)
     for row, chosen, count in zip(rows, usable, counts, strict=True):
         find_spread(row, inverse, True, spread)
-        is_full = fold_channels(
-            matrices, offsets, joined, row, chosen, values, spread, noise, floors, sums, 10.0, products
-        )
-        assert is_full == bool(np.any((count >= 10.0) & (chosen == 1.0)))
+        is_full = fold_channels(fitted, row, chosen, spread)
+        assert is_full == bool(np.any((count >= BLOCK) & (chosen == 1.0)))
     for k, columns in enumerate(used):
         own = rows[usable[:, k] == 1.0, k]
         size = len(columns) + 1

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from inertid_ros.core.estimation.channels import BLOCK
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.reweighted import BLOCK, ReweightedEstimator
+from inertid_ros.core.estimation.reweighted import ReweightedEstimator
 from inertid_ros.core.records import FloatArray, IntArray
 
 USED = [np.array([0, 1, 2, 4]), np.array([1, 2, 3]), np.array([0, 3, 4])]
