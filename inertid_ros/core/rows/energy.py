@@ -124,6 +124,8 @@ class EnergyRows:
         joints = self._joints = arm.model.nv
         self.work = Work(np.zeros(1 + 2 * (1 + 3 * joints) + 4 * joints), window, coulomb_velocity)
         shapes = (2,), (joints * (10 + int(self._is_on.sum())) + 1,), (joints,), (2, joints), (2, joints)
+        self._last_energy = -np.inf, np.zeros(10 * joints)
+        """Time at which the last window ended, and the energy then: the next one begins with it, unless there is a gap."""
         self._no_windows = EnergyWindows(*(np.empty((0, *shape)) for shape in shapes))
 
     def restart(self) -> None:
@@ -156,8 +158,12 @@ class EnergyRows:
         velocities = np.array([start[1 + n : 1 + 2 * n], end[1 + n : 1 + 2 * n]])
         rotors = 0.5 * (velocities[1] ** 2 - velocities[0] ** 2)
         others = np.array((sums[1], sums[2], rotors, sums[3]))[self._is_on].ravel()
-        energies = [self._energy(*sample) for sample in zip(positions, velocities, strict=True)]
-        row = np.concatenate((energies[1] - energies[0], others, sums[0].sum(keepdims=True)))
+        last_time, before = self._last_energy
+        if last_time != start[0]:
+            before = self._energy(positions[0], velocities[0])
+        after = self._energy(positions[1], velocities[1])
+        self._last_energy = float(end[0]), after
+        row = np.concatenate((after - before, others, sums[0].sum(keepdims=True)))
         squares = sums[1].copy()
         begin_window(end[:width], state)
         return times, row, squares, positions, velocities
