@@ -203,4 +203,6 @@ def test_a_brief_kernel_holds_the_interpreter() -> None:
 
 
 def _is_kernel(function: ast.FunctionDef) -> bool:
-    return any(isinstance(item, ast.Name) and item.id in {"brief", "compiled"} for item in function.decorator_list)
+    """Whether it is decorated by one of the kinds of kernels, also as `allocating(...)` or `inlined`."""
+    parts = [part for item in function.decorator_list for part in ast.walk(item)]
+    return any(isinstance(part, ast.Name) and part.id in {"brief", "compiled", "inlined"} for part in parts)
