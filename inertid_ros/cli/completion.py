@@ -8,8 +8,12 @@ import sys
 from inertid_ros.cli.command import OK, Command
 
 _SCRIPT = """\
-# Completes inertid in bash: source <(inertid completion)
-# In zsh, before that: autoload -U +X bashcompinit && bashcompinit
+# Completes inertid in bash and zsh: source <(inertid completion)
+if [ -n "${{ZSH_VERSION-}}" ]; then
+    autoload -U +X compinit bashcompinit
+    whence compdef >/dev/null || compinit
+    bashcompinit
+fi
 _inertid() {{
     local words=""
     if ((COMP_CWORD == 1)); then

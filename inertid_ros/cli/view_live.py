@@ -15,6 +15,7 @@ from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from inertid_ros.cli.command import say
 from inertid_ros.cli.guide import Guided
 from inertid_ros.cli.observer import Call, Observer
+from inertid_ros.cli.view import TEXTS
 from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.states import ParameterState
@@ -34,8 +35,8 @@ from inertid_ros.view.tracks import WINDOW, Track, Tracks
 
 RATE = 30
 """Pictures per second."""
-_CURVES, _TEXTS, _GUIDE = 3, 8, 3
-"""Pictures between two points of a curve, two updates of text and plots, and two looks of the guide."""
+_CURVES, _GUIDE = 3, 3
+"""Pictures between two points of a curve, and two looks of the guide."""
 _RECENT = 100
 """Wrenches of which the newest is looked for: two pictures at 1 kHz, and more where the machine is busy."""
 PATIENCE = 5.0
@@ -191,7 +192,7 @@ class Viewer:
         self._act()
         if page.is_watched:
             page.move(instant)
-            if self._count % _TEXTS == 0:
+            if self._count % TEXTS == 0:
                 page.offer(RESUME if instant.mode == Mode.PAUSED else PAUSE)
                 page.tell(instant, self._tracks)
 

@@ -216,7 +216,7 @@ class Monitor:
             detail = f": {item.detail}" if item.detail else ""
             log_at(logger, item.level, f"{item.source}: {item.message}{detail}. To do: {item.remedy}")
         for item in ended:
-            logger.info(f"{item.source}: fine again (was: {item.message}, {format_count(item.count)})")
+            logger.info(f"{item.source}: resolved: {item.message} ({format_count(item.count)})")
 
     def _log_findings(self, findings: list[Finding]) -> None:
         for finding in findings:

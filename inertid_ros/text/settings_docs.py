@@ -96,8 +96,8 @@ mixed types.
 {table}"""
 
 _TABLE_HEADER = """\
-| parameter | type | default | range | unit | meaning |
-| --- | --- | --- | --- | --- | --- |
+| parameter | default | values | meaning |
+| --- | --- | --- | --- |
 """
 
 
@@ -143,11 +143,16 @@ def driver_page(parameters: Iterable[SettingInfo]) -> str:
 def format_table(infos: Iterable[SettingInfo]) -> str:
     """Return a Markdown table with one row per parameter."""
     rows = [
-        f"| `{info.name}` | {info.type.replace('_', ' ')} | `{format_yaml_value(info.default)}` "
-        f"| {info.describe_range()} | {info.unit} | {info.description} |"
+        f"| `{info.name}` | `{format_yaml_value(info.default)}` | {_describe_values(info)} | {info.description} |"
         for info in infos
     ]
     return _TABLE_HEADER + "\n".join(rows) + "\n"
+
+
+def _describe_values(info: SettingInfo) -> str:
+    """Type, unit and range."""
+    limits, unit = info.describe_range(), f" [{info.unit}]" if info.unit else ""
+    return f"{info.type.replace('_', ' ')}{unit}{'' if limits == 'any' else f': {limits}'}"
 
 
 def _describe_limits(info: SettingInfo) -> str:

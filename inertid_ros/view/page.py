@@ -25,6 +25,11 @@ KEY = "key "
 """What an action begins with that answers the guide."""
 _KEYS = 3
 """Answers that the guide offers at most."""
+_HEIGHT = 220.0
+"""Of a plot [pixels]."""
+_LAYOUTS = 4
+"""Updates of plots, one of which is of their layout: the browser leaves out the ticks of a plot that gets its size, for
+instance as somebody opens it, together with new curves."""
 _NOTHING = (np.zeros(1),) * 4
 _PARAMETER = ("", "rgba(0, 0, 0, 0)", "rgba(0, 0, 0, 0)", "#1c3faa")
 _BAND = {"series": (2, 1), "fill": "rgba(76, 110, 245, 0.25)"}
@@ -42,6 +47,7 @@ class Page:
         self._actions: SimpleQueue[str] = SimpleQueue()
         self._written: dict[str, str] = {}
         self._shown: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
+        self._updates = 0
         self._boxes: dict[str, Any] = {"headline": self._gui.add_html("")}
         self._slider: Any = None
         self._span = (-WINDOW, 0.0) if duration is None else (0.0, duration)
@@ -80,7 +86,7 @@ class Page:
             bands=bands,
             scales={"x": {"time": False, "range": self._span}},  # left to viser, it drifts away from a moving window
             axes=({"label": "time [s]", "labelSize": 20, "size": 28}, {"size": 56}),
-            height=220,
+            height=_HEIGHT,
             padding=(12, 24, 0, 0),
             cursor={"show": False},
             legend={"show": False},
@@ -142,6 +148,7 @@ class Page:
 
     def tell(self, instant: Instant, tracks: Tracks) -> None:
         """Show all else: a few times a second."""
+        self._updates += 1
         self._drawing.show_load(instant)
         self._write("headline", texts.write_headline(instant))
         self._write("parameters", texts.write_parameters(instant.parameters))
@@ -195,6 +202,9 @@ class Page:
 
     def _plot(self, plot: Any, now: float, curves: tuple[FloatArray, ...]) -> None:
         """Show curves over time: of a recording since its beginning, else before now."""
+        if self._updates % _LAYOUTS == 0:
+            plot.height = _HEIGHT + 0.01 * (plot.height == _HEIGHT)  # invisible, but a new size
+            return
         times, *values = curves
         shown = times if self._slider is not None else times - now, *values
         if not all(map(np.array_equal, shown, plot.data)):

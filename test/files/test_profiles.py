@@ -75,6 +75,19 @@ def test_what_a_robot_without_wrist_sensor_measures_is_replaced_by_a_sensor_moun
     assert "wrench_topic:=/robotiq_force_torque_sensor_broadcaster/wrench" in text
 
 
+@pytest.mark.parametrize("sensor", iterate_profiles("sensor"), ids=lambda profile: profile.names[0])
+def test_no_setting_for_an_arm_s_own_sensor_remains_where_another_is_mounted(sensor: Profile) -> None:
+    own = {name for robot in iterate_profiles("robot") for name in robot.parameters if name.startswith("load.")}
+    assert own - set(sensor.parameters) == set()
+
+
+def test_an_accuracy_is_that_of_a_data_sheet_as_a_standard_deviation() -> None:
+    arm = Settings.from_flat(find_profile("ur5e", "robot").parameters).load
+    assert (arm.gain_uncertainty, arm.cross_talk) == pytest.approx((4.0 / 50.0 / 2.0, 0.3 / 10.0 / 2.0))
+    mounted = Settings.from_flat(find_profile("sensone", "sensor").parameters).load
+    assert mounted.gain_uncertainty == pytest.approx(0.02 / 2.0)
+
+
 def test_a_parameter_file_names_itself_and_no_other_is_overwritten(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -210,8 +210,11 @@ def test_the_demonstration_s_robot_is_no_vendor_s(monkeypatch: pytest.MonkeyPatc
 
 @needs_launch
 @pytest.mark.parametrize(("name", "value"), [("rate", "fast"), ("seed", "1.5")])
-def test_the_demonstration_names_the_argument_that_is_no_number(name: str, value: str) -> None:
+def test_the_demonstration_names_the_argument_that_is_no_number(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     module = load_launch_file("demo.launch.py")
+    monkeypatch.setattr(module, "get_package_share_directory", lambda _: str(ROOT))
     context = make_context(module, **{name: value})
     with pytest.raises(ValueError, match=f"argument {name}:={value} is not a"):
         module.make_actions(context)

@@ -165,4 +165,4 @@ def test_silent_inputs_and_a_clock_far_away_are_noted(bench: Bench, capfd: pytes
     capfd.readouterr()
     bench.feed(1.0)
     assert bench.status("load").level == DiagnosticStatus.OK
-    assert "wrench: fine again (was: no messages, once)" in capfd.readouterr().err
+    assert "wrench: resolved: no messages (once)" in capfd.readouterr().err

@@ -73,6 +73,10 @@ def test_a_recording_is_played_in_the_browser(page: WatchedPage, width: int, tmp
         assert browser.ask("document.documentElement.scrollWidth") <= width
         browser.click("Plots")
         browser.wait("document.querySelectorAll('.uplot').length === 2")
+        browser.wait(
+            "(() => {const plots = Object.values(window.__viserTestpoints.uplots).map(one => one.chart);"
+            "return plots.length === 2 && plots.every(plot => plot.axes[0]._found?.[1] > 0)})()"
+        )
         assert not browser.errors
     finally:
         browser.close()

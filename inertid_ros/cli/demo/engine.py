@@ -131,6 +131,12 @@ class Processes:
                 log = self._log(name).read_bytes().decode(errors="replace")
                 raise DemoError(f"`inertid {name}` ended with exit code {process.returncode}: {log[-2000:]}")
 
+    def wait(self) -> None:
+        """Let them run until somebody asks this process to stop."""
+        while rclpy.ok():
+            self.check()
+            time.sleep(_REFRESH)
+
     def _start(self, name: str, arguments: Sequence[str]) -> None:
         command = [sys.executable, "-m", "inertid_ros.cli.main", name, "--ros-args", *arguments]
         environment = {**os.environ, "ROS_LOG_DIR": self._directory.name, "PYTHONUNBUFFERED": "1"}
@@ -156,23 +162,27 @@ def run_demo(
     """Run a demonstration with the ROS arguments of both processes, and return its exit code.
 
     `describe` writes a snapshot in one line, where the output is not a terminal. `play` goes through the phases and
-    returns what prints the judgement and returns the exit code. `has_page` serves `inertid view` meanwhile.
-    DemoError if it cannot continue.
+    returns what prints the judgement and returns the exit code. `has_page` serves `inertid view` meanwhile,
+    and on a terminal until Ctrl-C: somebody may only have opened it by then. DemoError if it cannot continue.
     """
     console = Console()
     if not is_compiled():
         prepare_kernels()  # here, since the estimator is waited for
     _isolate_ros()
-    conclude: Callable[[Console], int] | None = None
-    view = DemoView(console, describe)
-    with ros_session([]), Processes(estimator, driver, has_page) as processes, view:
-        view.note("starting simulated driver and estimator ...")
-        if has_page:
-            view.note(f"open {locate(PORT)} in a browser")
-        conclude = play(processes, view)
-    if conclude is None:  # ros_session leaves the block quietly on SIGINT and SIGTERM
+    code: int | None = None
+    with ros_session([]), Processes(estimator, driver, has_page) as processes:
+        with DemoView(console, describe) as view:
+            view.note("starting simulated driver and estimator ...")
+            if has_page:
+                view.note(f"open {locate(PORT)} in a browser")
+            conclude = play(processes, view)
+        code = conclude(console)
+        if has_page and console.is_terminal:
+            console.print(f"The robot goes on, and {locate(PORT)} shows it, until Ctrl-C.")
+            processes.wait()
+    if code is None:  # ros_session leaves the block quietly on SIGINT and SIGTERM
         raise KeyboardInterrupt
-    return conclude(console)
+    return code
 
 
 def show_phase(view: DemoView, passing_time: Iterator[Snapshot], end: float, **known: Any) -> Snapshot:
