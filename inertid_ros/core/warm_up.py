@@ -74,6 +74,6 @@ def warm_up() -> None:
     update(sums)
     merge_repeats(find_feature_rows(sums.block)[None])
     count_independent(sums.settled[0])
-    looks_the_same(sums, find_coefficients(sums.values), 1)
+    looks_the_same(sums, find_coefficients(sums.values), sums.known_noise, 1)
     weigh_change(sums, sums.total, sums.window(1))
     divide(np.eye(3), np.eye(3), np.ones(3))

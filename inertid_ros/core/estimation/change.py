@@ -179,12 +179,13 @@ def _find_pose(window: FloatArray) -> tuple[FloatArray, float]:
     return mean, float(np.sqrt(max(np.trace(gram[:3, :3]) / weight - mean @ mean, 0.0)))
 
 
-def looks_the_same(sums: ProductSums, coefficients: FloatArray, pieces: int) -> bool:
+def looks_the_same(sums: ProductSums, coefficients: FloatArray, noise: FloatArray, pieces: int) -> bool:
     """Whether no score of the last pieces stands out of what noise lets expect: then nothing has changed.
 
-    Coefficients (6, P) are those of the last solution, see `find_coefficients`.
+    Coefficients (6, P) are those of the last solution, see `find_coefficients`, the noise (6,) is the known one of its
+    scores.
     """
-    return not stands_out(sums.find_recent(1, 1 + pieces), coefficients, _OUTSTANDING * sums.known_noise)
+    return not stands_out(sums.find_recent(1, 1 + pieces), coefficients, _OUTSTANDING * noise)
 
 
 def weigh_change(sums: ProductSums, before: FloatArray, window: FloatArray) -> Evidence:

@@ -424,9 +424,9 @@ class HypothesisEstimator:
             return self._pursue(self._suspected)
         if sums.pieces < _SETTLED:
             return _NOTHING
-        coefficients = find_coefficients(sums.values)
+        coefficients, noise = find_coefficients(sums.values), sums.known_noise
         for pieces in _TIME_SCALES:
-            if looks_the_same(sums, coefficients, pieces):
+            if looks_the_same(sums, coefficients, noise, pieces):
                 continue
             window = sums.window(pieces)
             if weigh_change(sums, sums.total - window, window).strongest > CERTAIN:

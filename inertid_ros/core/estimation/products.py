@@ -262,7 +262,7 @@ class ProductSums:
     @property
     def known_noise(self) -> FloatArray:
         """Noise of scores (6,) over that of white noise, never less than one: no alarm follows from luck with it."""
-        return np.asarray(np.maximum(self.inflation * self.shares[:MOVING].mean(), 1.0))
+        return np.asarray(np.maximum(self.inflation * (float(self.shares[:MOVING].sum()) / MOVING), 1.0))
 
     @property
     def lower(self) -> FloatArray:

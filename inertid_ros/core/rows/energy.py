@@ -125,7 +125,7 @@ class EnergyRows:
         self.work = Work(np.zeros(1 + 2 * (1 + 3 * joints) + 4 * joints), window, coulomb_velocity)
         shapes = (2,), (joints * (10 + int(self._is_on.sum())) + 1,), (joints,), (2, joints), (2, joints)
         self._last_energy = -np.inf, np.zeros(10 * joints)
-        """Time at which the last window ended, and the energy then: the next one begins with it, unless there is a gap."""
+        """Time at which the last window ended, and its energy: the next one begins with it, unless there is a gap."""
         self._no_windows = EnergyWindows(*(np.empty((0, *shape)) for shape in shapes))
 
     def restart(self) -> None:

@@ -117,8 +117,8 @@ def test_what_looks_the_same_need_not_be_weighed(change: str) -> None:
         if sums.add(z.copy(), reading, NOISE**2, NOISE**2, 0.02):
             sums.begin_piece(np.zeros(6))
     sums.inflation = np.ones(6)
-    assert looks_the_same(sums, find_coefficients(values), 4) is (change == "nothing")
-    assert looks_the_same(recorded.sums, find_coefficients(values), 4)
+    assert looks_the_same(sums, find_coefficients(values), sums.known_noise, 4) is (change == "nothing")
+    assert looks_the_same(recorded.sums, find_coefficients(values), recorded.sums.known_noise, 4)
 
 
 def test_how_much_residuals_scatter_decides_what_stands_out() -> None:
@@ -128,7 +128,7 @@ def test_how_much_residuals_scatter_decides_what_stands_out() -> None:
         if sums.add(z.copy(), reading, NOISE**2, NOISE**2, 0.02):
             sums.begin_piece(np.zeros(6))
     sums.inflation = np.full(6, 1e4)
-    assert looks_the_same(sums, find_coefficients(recorded.sums.values), 4)
+    assert looks_the_same(sums, find_coefficients(recorded.sums.values), sums.known_noise, 4)
 
 
 def make_next(change: FloatArray) -> tuple[ProductSums, Evidence, FloatArray]:

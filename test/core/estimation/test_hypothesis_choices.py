@@ -634,7 +634,7 @@ def test_slight_changes_are_looked_for_once_residuals_are_known(
     estimator._sums.pieces = pieces
     looked: list[int] = []
 
-    def look(_: ProductSums, __: FloatArray, count: int) -> bool:
+    def look(_: ProductSums, __: FloatArray, ___: FloatArray, count: int) -> bool:
         looked.append(count)
         return count == 1
 
