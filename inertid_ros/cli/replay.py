@@ -180,7 +180,7 @@ def _print_validation(content: dict[str, Any]) -> None:
     if load is not None:
         relative = {
             "": "relative rms, bias refitted",
-            "own_bias": "bias of the estimate",
+            "own_bias": "relative rms, bias of the estimate",
             "urdf": "URDF, bias refitted",
         }
         _print_residuals(load, relative, ["force", "torque"])

@@ -135,7 +135,7 @@ def test_table_says_what_is_fitted(estimate: Path, tmp_path: Path, capsys: pytes
     for text in (
         "overall",
         "bias refitted",
-        "bias of the estimate",
+        "relative rms, bias of the estimate",
         "a constant in each channel is fitted",
         "nothing to compare",
     ):
