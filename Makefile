@@ -31,7 +31,7 @@ demo: environment
 
 # Three processes keep two cores busy: tests of nodes wait for each other's messages half of their time.
 test: lint
-	.venv/bin/python -m pytest -n 3 --dist loadfile -m "not long"
+	.venv/bin/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long"
 
 test-all: lint
 	.venv/bin/python -m pytest -n 2 --dist loadfile --timeout 3600

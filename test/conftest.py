@@ -12,10 +12,23 @@ from pathlib import Path
 
 import pytest
 
+LONGEST = ("replay", "ros", "cli", "bags")
+"""Folders whose tests start processes and nodes: their files take longest."""
 DOMAINS = 100
 """Domains 1 to 100 have ports below those that Linux hands out to others."""
 _turns = itertools.count(7 * os.getpid())
 """Each test takes another one than the test before it, of which something may still be heard."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files: xdist hands them out in this order, and at the end no worker is left with one."""
+    here = Path(__file__).parent
+
+    def rank(item: pytest.Item) -> int:
+        folder = item.path.relative_to(here).parts[0]
+        return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
+
+    items.sort(key=rank)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -89,8 +90,13 @@ def layer_of(module: str) -> str:
     return below[0] if below and (ROOT / PACKAGE / below[0]).is_dir() else ""
 
 
-def iterate_imports(path: Path) -> Iterator[str]:
-    """Walk over the modules a file imports, wherever in the file; `from package import module` gives the module."""
+@cache
+def list_imports(path: Path) -> tuple[str, ...]:
+    """The modules a file imports, wherever in the file; `from package import module` gives the module."""
+    return tuple(_iterate_imports(path))
+
+
+def _iterate_imports(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -121,14 +127,14 @@ def test_all_parts_are_known() -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_module_imports_only_from_its_own_part_and_those_below(module: str) -> None:
-    own = [name for name in iterate_imports(MODULES[module]) if name.split(".")[0] == PACKAGE]
+    own = [name for name in list_imports(MODULES[module]) if name.split(".")[0] == PACKAGE]
     upward = [name for name in own if layer_of(name) not in LAYERS[layer_of(module)]]
     assert not upward, f"{module} may not import {upward}"
 
 
 @pytest.mark.parametrize("module", [module for module in MODULES if layer_of(module) in LIBRARIES])
 def test_what_knows_no_ros_uses_its_own_libraries_alone(module: str) -> None:
-    roots = {name.split(".")[0] for name in iterate_imports(MODULES[module])}
+    roots = {name.split(".")[0] for name in list_imports(MODULES[module])}
     foreign = roots - LIBRARIES[layer_of(module)] - set(sys.stdlib_module_names) - {PACKAGE}
     assert not foreign, f"{module} may not import {sorted(foreign)}"
     if layer_of(module) not in MAY_WAIT:
@@ -144,7 +150,7 @@ def test_the_picture_shows_what_is_allowed() -> None:
             layer_of(name)
             for module in MODULES
             if layer_of(module) == part
-            for name in iterate_imports(MODULES[module])
+            for name in list_imports(MODULES[module])
             if name.split(".")[0] == PACKAGE
         }
         assert used == own - {part, ""}
@@ -153,7 +159,7 @@ def test_the_picture_shows_what_is_allowed() -> None:
 
 def test_no_module_imports_itself_through_others() -> None:
     graph = {
-        module: {name for name in iterate_imports(path) if name in MODULES and name != module}
+        module: {name for name in list_imports(path) if name in MODULES and name != module}
         for module, path in MODULES.items()
     }
     order = list(TopologicalSorter(graph).static_order())  # raises CycleError, which names the modules of a cycle

@@ -13,7 +13,7 @@ def make_printable(text: str) -> str:
     """One line without control characters, which a terminal would obey: they are written as escapes; not too long."""
     shown = text
     if not text.isprintable():
-        shown = "".join(one if one.isprintable() else _escape(one) for one in " ".join(text.split()))
+        shown = "".join(one if one.isprintable() else _escape(one) for one in " ".join(text.split())[: LONGEST + 1])
     return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}…"
 
 

@@ -204,7 +204,7 @@ def _list_array(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no place in JSON")
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
     """Writes one entry per line, a row of numbers on one line, multi-line text as a block, and no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002

@@ -121,7 +121,7 @@ def test_error_with_uncertain_arms_is_what_the_covariance_says() -> None:
     assert np.max(np.abs(errors)) < 4.0
 
 
-@pytest.mark.parametrize("seed", [4, 5, 6])
+@pytest.mark.parametrize("seed", [4, 5, pytest.param(6, marks=pytest.mark.long)])
 @pytest.mark.parametrize("before", [LOAD, None])
 def test_a_load_released_or_taken_half_way_is_noticed(before: FloatArray | None, seed: int) -> None:
     after = None if before is not None else LOAD
@@ -140,7 +140,7 @@ def test_a_load_released_or_taken_half_way_is_noticed(before: FloatArray | None,
     assert estimate.values[0] == pytest.approx(truth[0], abs=0.1)
 
 
-@pytest.mark.parametrize("seed", range(7, 12))
+@pytest.mark.parametrize("seed", [7, 8, 9, *(pytest.param(seed, marks=pytest.mark.long) for seed in (10, 11))])
 def test_a_load_that_stays_is_not_said_to_change(seed: int) -> None:
     chain = make_payload_chain()
     chain.push(simulate([(0.0, LOAD if seed % 2 else None)], seed, 30.0))

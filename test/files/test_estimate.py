@@ -8,6 +8,7 @@ import json
 import random
 import resource
 from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.choices import Method
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.core.verdict import judge
-from inertid_ros.files.document import read_mapping, write_json
+from inertid_ros.files.document import format_json, read_mapping
 from inertid_ros.files.estimate import find_tool_file, read_arm, read_estimate, read_tool
 from inertid_ros.files.estimate_writer import list_links, list_live, write_estimate
 from inertid_ros.files.provenance import Provenance
@@ -39,6 +40,7 @@ from inertid_ros.text.numbers import format_base_parameters, format_fits, parame
 
 DATA = Path(__file__).parent / "data"
 """Files of version 1, written by the code at commit 1c27e6a from simulated recordings."""
+parse_yaml = partial(yaml.load, Loader=yaml.CSafeLoader)
 GENERATOR = np.random.default_rng(1)
 PROVENANCE = Provenance(
     urdf_sha256="0123456789abcdef" * 4,
@@ -93,6 +95,7 @@ def save(path: Path, load: LoadEstimate | None = LOAD, **entries: Any) -> Path:
     return path
 
 
+@cache
 def make_links(source: str = "both", coulomb: bool = True) -> LinksEstimate:
     """An estimate of the right shape with numbers out of the air."""
     joints = ["joint1", "joint2", "joint3"]
@@ -132,7 +135,7 @@ def assert_same(left: Any, right: Any) -> None:
 
 def edit(path: Path, changes: dict[str, Any]) -> None:
     """Change entries of a file, by dotted names; ... deletes one."""
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content = parse_yaml(path.read_text(encoding="utf-8"))
     for name, value in changes.items():
         *parents, last = name.split(".")
         section = content
@@ -142,7 +145,7 @@ def edit(path: Path, changes: dict[str, Any]) -> None:
             del section[last]
         else:
             section[last] = value
-    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    path.write_text(yaml.dump(content, Dumper=yaml.CSafeDumper), encoding="utf-8")
 
 
 @pytest.fixture
@@ -162,7 +165,7 @@ def test_a_load_by_efforts_has_no_sensor_and_the_method_of_the_links(tmp_path: P
     by_effort = dataclasses.replace(LOAD, sensor=None, tool=None)
     file = save(tmp_path / "load.yaml", by_effort)
     assert_same(read_estimate(file).need_load(), by_effort)
-    load = yaml.safe_load(file.read_text())["load"]
+    load = parse_yaml(file.read_text())["load"]
     assert (load["source"], load["method"]) == ("effort", SETTINGS.links.method)
     assert not {"bias", "bias_covariance", "noise_density", "noise_calibrated", "wrench_sign", "misfit"} & set(load)
 
@@ -200,7 +203,7 @@ def test_an_arm_comes_back_to_the_last_digit(tmp_path: Path, source: str) -> Non
     arm = read_arm(tmp_path / "arm.yaml")
     assert_same(arm.values, estimate.fitted)
     assert_same(arm.covariance, estimate.repeatability)
-    content = yaml.safe_load((tmp_path / "arm.yaml").read_text())["links"]
+    content = parse_yaml((tmp_path / "arm.yaml").read_text())["links"]
     assert (content["base_offset"] is None) == (source == "effort")
     if source != "effort":
         assert content["base_offset"][5] == by_name["base.nz"]
@@ -211,12 +214,12 @@ def test_the_file_is_for_people_too(path: Path) -> None:
     assert text.startswith("# What inertid_ros has identified")
     assert "parameters: [1.10" in text
     assert "paste:" in text
-    assert yaml.safe_load(text)["recordings"] == [PROVENANCE.list_samples()]
+    assert parse_yaml(text)["recordings"] == [PROVENANCE.list_samples()]
 
 
 def test_people_find_the_body_with_its_uncertainty(tmp_path: Path) -> None:
     save(tmp_path / "load.yaml", dataclasses.replace(LOAD, states=(ParameterState.KNOWN,) * 10))
-    load = yaml.safe_load((tmp_path / "load.yaml").read_text(encoding="utf-8"))["load"]
+    load = parse_yaml((tmp_path / "load.yaml").read_text(encoding="utf-8"))["load"]
     assert load["mass"] == PHI[0]
     assert load["mass_std"] == pytest.approx(np.sqrt(COVARIANCE[0, 0]))
     assert load["com"] == (PHI[1:4] / PHI[0]).tolist()
@@ -225,13 +228,13 @@ def test_people_find_the_body_with_its_uncertainty(tmp_path: Path) -> None:
 
 
 def test_what_is_not_known_is_no_number(path: Path) -> None:
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content = parse_yaml(path.read_text(encoding="utf-8"))
     assert content["load"]["com"] is not None
     assert content["load"]["inertia"] is None
     assert content["load"]["principal_moments_std"] is None
     assert content["paste"]["urdf_inertial"] == "not known yet: inertia"
     save(path, dataclasses.replace(LOAD, states=(ParameterState.NOT_EXCITED,) * 10))
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content = parse_yaml(path.read_text(encoding="utf-8"))
     assert content["load"]["mass"] is content["load"]["com"] is content["load"]["mass_std"] is None
     assert "not known yet" in content["paste"]["ur_script"]
 
@@ -308,9 +311,9 @@ def test_broken_content_is_named(path: Path, changes: dict[str, Any], message: s
 def test_what_is_broken_of_an_arm_is_named(tmp_path: Path, spoil: Callable[[Any], Any], named: str) -> None:
     path = tmp_path / "arm.yaml"
     save_links(path)
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content = parse_yaml(path.read_text(encoding="utf-8"))
     spoil(content["links"])
-    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    path.write_text(yaml.dump(content, Dumper=yaml.CSafeDumper), encoding="utf-8")
     with pytest.raises(FileFormatError, match=named):
         read_estimate(path)
 
@@ -428,7 +431,7 @@ def test_a_damaged_estimate_is_read_or_refused_by_name(tmp_path: Path, seed: int
     for _ in range(100):
         spoilt = copy.deepcopy(content)
         _spoil(spoilt, choose, copy.deepcopy(choose.choice(values)))
-        write_json(tmp_path / "spoilt.json", spoilt)
+        (tmp_path / "spoilt.json").write_text(format_json(spoilt), encoding="utf-8")
         try:
             found = read_estimate(tmp_path / "spoilt.json")
         except InertidError as error:

@@ -121,7 +121,7 @@ def test_progress_counts_every_message(folder: Path, scheduler: str, tmp_path: P
 
 def test_a_cluster_on_this_machine_does_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    assert replay(BAGS, "local", "--scheduler", "local", "--jobs", "2") == 1
+    assert replay(BAGS, "local", "--scheduler", "local", "--jobs", "1") == 1
     assert read_tree(folder / "local") == read_tree(folder / "serial")
 
 

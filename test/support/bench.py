@@ -33,6 +33,10 @@ START = 10_000_000_000_000
 """Nanoseconds of simulated time at which the simulation starts."""
 CHUNK = 0.1
 """Seconds of simulated time that are sent at once."""
+RATE = 100.0
+"""Joint states and wrenches per second, unless a test needs more of them: half of the simulation's default."""
+SLICE = 0.002
+"""Seconds between two looks at whether something has happened."""
 PATIENCE = 30.0
 """Seconds after which something that has not happened will not happen, on the slowest machine."""
 
@@ -95,7 +99,9 @@ class Bench:
 
     def simulate(self, **settings: Any) -> None:
         """Simulate something else from now on; time goes on at zero."""
-        self._simulator = build_simulator(ScenarioSettings(**{"rest": 1.0, **settings}))
+        self._simulator = build_simulator(
+            ScenarioSettings(**{"rest": 1.0, "joint_rate": RATE, "wrench_rate": RATE, **settings})
+        )
         self.time = 0.0
         self.origin = START
 
@@ -135,7 +141,7 @@ class Bench:
         while not condition():
             if time.monotonic() > end:
                 return False
-            self.spin(0.01)
+            self.spin(SLICE)
         return True
 
     def feed(
@@ -181,7 +187,7 @@ class Bench:
         """Let simulated time pass, and wait until the node has received what was sent."""
         self.time = until
         self._publish_clock(self.origin + round(until * 1e9))
-        self.spin(0.005)
+        self.spin(SLICE)
         assert self.spin_until(partial(self._has_received, expected)), f"{self._count_received()}, {expected}"
 
     def _publish_clock(self, stamp: int) -> None:
