@@ -129,6 +129,7 @@ class Imperfections:
         tilt: of gravity [rad], about each horizontal axis.
         gain: of each axis.
         cross_talk: of each axis from each other one; between force and torque by 0.1 m.
+        rotation, offset: of the sensor against its frame in the URDF, about and along each axis [rad, m].
         drift: random walk of the bias [N/sqrt(s), Nm/sqrt(s) * 20].
         coloured: share of the noise's standard deviation that is correlated, over
         correlation: [s].
@@ -142,6 +143,8 @@ class Imperfections:
     tilt: float = 0.0
     gain: float = 0.0
     cross_talk: float = 0.0
+    rotation: float = 0.0
+    offset: float = 0.0
     drift: float = 0.0
     coloured: float = 0.0
     correlation: float = 0.0
@@ -238,7 +241,7 @@ def true_wrenches(
 
 @dataclass(frozen=True)
 class Sensor:
-    """What is wrong with a sensor, and stays so: delay [s], tilt (2,) [rad], gains and cross-talk (6, 6)."""
+    """What is wrong with a sensor, and stays so: delay [s], tilt (2,) [rad], gains, cross-talk and mounting (6, 6)."""
 
     delay: float
     tilt: FloatArray
@@ -252,6 +255,9 @@ def draw_sensor(has: Imperfections, rng: np.random.Generator) -> Sensor:
     lever = np.repeat([1.0, 0.1], 3)
     mixing = has.cross_talk * rng.normal(size=(6, 6)) * np.outer(lever, 1.0 / lever)
     np.fill_diagonal(mixing, has.gain * rng.normal(size=6))
+    if has.rotation or has.offset:
+        mount = pin.SE3(pin.exp3(has.rotation * rng.normal(size=3)), has.offset * rng.normal(size=3))
+        mixing = (np.eye(6) + mixing) @ mount.toActionMatrix().T - np.eye(6)
     return Sensor(delay, tilt, mixing)
 
 
