@@ -525,7 +525,7 @@ class HypothesisEstimator:
         self.mode = mode
         self._before[-1] = 0.0
         self._suspected = None
-        if self._mass_sign == 0.0:
+        if self._configured_sign == 0.0:
             mass = float(self.values[0])
             if abs(mass) > max(_LIGHTEST, 10.0 * math.sqrt(self.covariance()[0, 0])):
                 self._mass_sign = math.copysign(1.0, mass)

@@ -49,7 +49,10 @@ _SLOW = 0.5
 """Part of the misfit from which it depends on the pose: that of a motion up to 0.5 Hz keeps 0.8 of its squares in means
 over half a second, what swings at 1.5 Hz keeps a tenth."""
 _BY_POSE = ", and it changes with the pose: look for a cable or hose that pulls, or a contact from the beginning"
-_BY_ACCELERATION = ", and it comes with accelerations: look for a liquid or a loose part, or a mounting that gives way"
+_BY_ACCELERATION = (
+    ", and it comes with accelerations: look for a liquid or a loose part, a mounting that gives way, or moments whose "
+    "sign is not that of the forces"
+)
 _INTERVAL = 1.96
 """Standard deviations of a 95 % interval."""
 

@@ -61,9 +61,6 @@ from inertid_ros.core.tasks.following import (
     follow_rows,
 )
 
-_LIGHTEST = 0.05
-"""Masses below this [kg] have no certain sign: the covariance need not be asked."""
-
 _FILLED = 0.9
 """Response of the filters to a constant from which rows are compared with what is known."""
 _FIT_AGAIN = 15
@@ -218,7 +215,7 @@ class WristLoadTask:
         if estimator.has_forgotten:
             self._begin_anew(stamp)
         self._note_fit(row, decision)
-        if self._sign.sign is None and abs(estimator.values.item(0)) > _LIGHTEST:
+        if not self._sign.is_settled(estimator.values.item(0)):
             self._sign.learn(estimator.values.item(0), float(estimator.covariance()[0, 0]))
         self.rows.set_values(estimator.values)
         if not is_tracking:
@@ -312,9 +309,10 @@ class WristLoadTask:
             weight = abs(float(joint.values[0])) * float(np.linalg.norm(self._gravity))
             nuisances, deviations = list_nuisances(joint.values, joint.covariance, self._settings)
             misfit = find_misfit(joint, weight, self._settings)
-            covariance = joint.covariance[:LOAD, :LOAD] + find_shift(joint.values[:LOAD], nuisances)
+            covariance = joint.covariance[:LOAD, :LOAD]
             if not misfit:  # what is an error need not be an interval, too
                 covariance = covariance + find_pull(joint, weight, self._settings, self._gravity)
+                covariance = covariance + find_shift(joint.values[:LOAD], nuisances)
             solution = Solution(
                 stamp=stamp,
                 mode=mode,
