@@ -9,7 +9,7 @@ What is measured is true, delayed, turned, scaled, mixed, biased, drifting and n
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -129,6 +129,8 @@ class Imperfections:
         tilt: of gravity [rad], about each horizontal axis.
         gain: of each axis.
         cross_talk: of each axis from each other one; between force and torque by 0.1 m.
+        rotation, offset: of the sensor against its frame in the URDF, about and along each axis [rad, m]; the load is
+            meant in either of both.
         drift: random walk of the bias [N/sqrt(s), Nm/sqrt(s) * 20].
         coloured: share of the noise's standard deviation that is correlated, over
         correlation: [s].
@@ -142,6 +144,8 @@ class Imperfections:
     tilt: float = 0.0
     gain: float = 0.0
     cross_talk: float = 0.0
+    rotation: float = 0.0
+    offset: float = 0.0
     drift: float = 0.0
     coloured: float = 0.0
     correlation: float = 0.0
@@ -216,15 +220,27 @@ def random_load(rng: np.random.Generator) -> FloatArray:
     return np.concatenate(([mass], mass * com, inertia[np.triu_indices(3)]))
 
 
-def true_wrenches(
-    arm: Arm, motion: Motion | QuinticMoves, times: FloatArray, phi: FloatArray, gravity: FloatArray
-) -> FloatArray:
-    """The wrench that the sensor exerts on the load, (N, 6) in its frame: d'Alembert with pinocchio's inertia."""
+def _make_body(phi: FloatArray) -> pin.Inertia:
     mass, com = phi[0], phi[1:4] / phi[0]
     inertia = np.zeros((3, 3))
     inertia[np.triu_indices(3)] = phi[4:]
     inertia = inertia + np.triu(inertia, 1).T - mass * (com @ com * np.eye(3) - np.outer(com, com))
-    body = pin.Inertia(mass, com, inertia)
+    return pin.Inertia(mass, com, inertia)
+
+
+def express(phi: FloatArray, frame: pin.SE3) -> FloatArray:
+    """The same load in another frame."""
+    body = frame.actInv(_make_body(phi))
+    com = body.lever
+    inertia = body.inertia + body.mass * (com @ com * np.eye(3) - np.outer(com, com))
+    return np.concatenate(([body.mass], body.mass * com, inertia[np.triu_indices(3)]))
+
+
+def true_wrenches(
+    arm: Arm, motion: Motion | QuinticMoves, times: FloatArray, phi: FloatArray, gravity: FloatArray
+) -> FloatArray:
+    """The wrench that the sensor exerts on the load, (N, 6) in its frame: d'Alembert with pinocchio's inertia."""
+    body = _make_body(phi)
     data, wrenches = arm.model.createData(), np.empty((len(times), 6))
     for index, (q, v, a) in enumerate(zip(*motion.at(times), strict=True)):
         pin.forwardKinematics(arm.model, data, q, v, a)
@@ -238,11 +254,16 @@ def true_wrenches(
 
 @dataclass(frozen=True)
 class Sensor:
-    """What is wrong with a sensor, and stays so: delay [s], tilt (2,) [rad], gains and cross-talk (6, 6)."""
+    """What is wrong with a sensor, and stays so: delay [s], tilt (2,) [rad], gains, cross-talk and mounting (6, 6).
+
+    Attributes:
+        frame: in which the load is meant, in that of the URDF.
+    """
 
     delay: float
     tilt: FloatArray
     mixing: FloatArray
+    frame: pin.SE3 = field(default_factory=pin.SE3.Identity)
 
 
 def draw_sensor(has: Imperfections, rng: np.random.Generator) -> Sensor:
@@ -252,7 +273,11 @@ def draw_sensor(has: Imperfections, rng: np.random.Generator) -> Sensor:
     lever = np.repeat([1.0, 0.1], 3)
     mixing = has.cross_talk * rng.normal(size=(6, 6)) * np.outer(lever, 1.0 / lever)
     np.fill_diagonal(mixing, has.gain * rng.normal(size=6))
-    return Sensor(delay, tilt, mixing)
+    if not has.rotation and not has.offset:
+        return Sensor(delay, tilt, mixing)
+    mount = pin.SE3(pin.exp3(has.rotation * rng.normal(size=3)), has.offset * rng.normal(size=3))
+    mixing = (np.eye(6) + mixing) @ mount.toActionMatrix().T - np.eye(6)
+    return Sensor(delay, tilt, mixing, mount if rng.integers(2) else pin.SE3.Identity())
 
 
 Disturbance = Callable[[FloatArray, FloatArray], FloatArray]
@@ -318,5 +343,5 @@ def record(
         velocities,
         start + np.round(wrench_times * 1e9).astype(np.int64),
         wrenches,
-        phi,
+        express(phi, sensor.frame),
     )

@@ -22,9 +22,15 @@ from inertid_ros.sim.sensors import SensorModel, paper_ddarm_sensors, paper_puma
 from inertid_ros.sim.simulator import DEFAULT_START, Simulator
 
 EXACT = LoadSettings(
-    sensor_frame="ft_sensor", delay_uncertainty=0.0, tilt_uncertainty=0.0, gain_uncertainty=0.0, cross_talk=0.0
+    sensor_frame="ft_sensor",
+    delay_uncertainty=0.0,
+    tilt_uncertainty=0.0,
+    gain_uncertainty=0.0,
+    cross_talk=0.0,
+    rotation_uncertainty=0.0,
+    offset_uncertainty=0.0,
 )
-"""The simulated sensors have noise, steps and bias, but neither delay nor tilt, wrong gains or cross-talk."""
+"""The simulated sensors have noise, steps and bias, but neither delay nor tilt, wrong gains, cross-talk or mounting."""
 ONE_MOVE, TEST_MOTIONS, SIX_POSES = "", "test motions", "six poses"
 _MOVES = {ONE_MOVE: LOAD_MOVES, TEST_MOTIONS: TEST_MOVES}
 _WRISTS = ((0, 90, 0), (0, -90, 0), (90, 90, 0), (-90, 90, 0), (90, 90, 90), (90, 90, -90))

@@ -83,6 +83,9 @@ CONDITIONS = {
     "tilt": Condition("gravity 0.5° off", Imperfections(tilt=np.radians(0.5))),
     "gain": Condition("gain 1 % per axis", Imperfections(gain=0.01)),
     "cross": Condition("cross-talk 1 %", Imperfections(cross_talk=0.01)),
+    "mounting": Condition(
+        "sensor turned by 0.5° and shifted by 2 mm per axis", Imperfections(rotation=np.radians(0.5), offset=2e-3)
+    ),
     "colour20": Condition("half the noise correlated over 20 ms", Imperfections(coloured=0.5, correlation=0.02)),
     "colour500": Condition("half the noise correlated over 0.5 s", Imperfections(coloured=0.5, correlation=0.5)),
     **{
@@ -151,6 +154,8 @@ def priors_of(has: Imperfections) -> LoadSettings:
         tilt_uncertainty=has.tilt,
         gain_uncertainty=has.gain,
         cross_talk=has.cross_talk,
+        rotation_uncertainty=has.rotation,
+        offset_uncertainty=has.offset,
     )
 
 
@@ -238,7 +243,8 @@ _OWN = """\
 ## Priors of the size of what is wrong
 
 As somebody sets them who has the sensor's data sheet: `load.delay_uncertainty`, `load.tilt_uncertainty`,
-`load.gain_uncertainty` and `load.cross_talk`; zero for what is right."""
+`load.gain_uncertainty`, `load.cross_talk`, `load.rotation_uncertainty` and `load.offset_uncertainty`; zero for what is
+right."""
 
 
 def format_page(own: dict[str, Outcome], default: dict[str, Outcome], runs: int, missed: list[str]) -> str:

@@ -27,7 +27,7 @@ from real_arms import RECORDINGS
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.equations.load import LOAD, UNKNOWNS
 from inertid_ros.core.estimation.estimate import LoadEstimate
-from inertid_ros.core.estimation.systematic import nuisance_deviations
+from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
 from inertid_ros.core.records import FloatArray, JointBlock, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.robot.robot import Robot
@@ -110,9 +110,7 @@ class Found(NamedTuple):
 
 
 _SETTINGS = LoadSettings(sensor_frame=_FRAME)
-_PRIORS = nuisance_deviations(
-    _SETTINGS.delay_uncertainty, _SETTINGS.tilt_uncertainty, _SETTINGS.gain_uncertainty, _SETTINGS.cross_talk
-)
+_PRECISION = HypothesisEstimator(_SETTINGS, 1.0)._prior[UNKNOWNS:, UNKNOWNS:]  # noqa: SLF001 - L, as it is set
 
 
 def identify(recorded: Recorded, part: Part) -> Found:
@@ -136,7 +134,8 @@ def compare(one: Found, other: Found) -> FloatArray:
     """Differences (3, 4) in standard deviations: of the difference, of the repeatability, and of the accuracy."""
     first, second = one.estimate, other.estimate
     repeatable = np.diag(first.repeatability + second.repeatability)
-    systematic = np.sum(((one.across - other.across) / _PRIORS) ** 2, axis=1)
+    apart = one.across - other.across
+    systematic = np.sum((apart @ _PRECISION) * apart, axis=1)
     accurate = np.diag(first.covariance + second.covariance)
     variances = np.array([repeatable + systematic, repeatable, accurate])[:, :_COMPARED]
     return np.asarray((first.values - second.values)[:_COMPARED] / np.sqrt(variances))

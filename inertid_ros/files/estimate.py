@@ -265,15 +265,21 @@ def _read_load(load: Section, tool: Tool | None) -> LoadEstimate:
 
 
 def _read_nuisances(load: Section) -> dict[str, FloatArray]:
-    """What is systematically wrong with the sensor, in one vector; nothing in files from before it was estimated."""
+    """What is systematically wrong with the sensor, in one vector; nothing in files from before it was estimated.
+
+    Those from before its mounting was have an exact one.
+    """
     if "systematic" not in load.content:
         return {}
     systematic = load.section("systematic")
-    shapes = {"delay": (), "tilt": (2,), "gains": (6, 6)}
-    return {
+    shapes: dict[str, tuple[int, ...]] = {"delay": (), "tilt": (2,), "gains": (6, 6)}
+    is_older = "rotation" not in systematic.content
+    shapes |= {} if is_older else {"rotation": (3,), "offset": (3,)}
+    found = {
         name: np.concatenate([systematic.numbers(part + ending, shape).ravel() for part, shape in shapes.items()])
         for name, ending in {"nuisances": "", "nuisance_deviations": "_deviation"}.items()
     }
+    return {name: np.append(numbers, np.zeros(6)) for name, numbers in found.items()} if is_older else found
 
 
 def _read_findings(load: Section) -> tuple[Finding, ...]:

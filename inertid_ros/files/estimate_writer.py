@@ -12,6 +12,7 @@ import numpy as np
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.estimation.estimate import Estimate, Fit, LinksEstimate, LoadEstimate, WristSensor
 from inertid_ros.core.estimation.full_set import complete_by_ridge, find_predictor
+from inertid_ros.core.estimation.nuisances import split_nuisances
 from inertid_ros.core.records import FloatArray, Name
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_body
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
@@ -83,14 +84,15 @@ def list_load(estimate: LoadEstimate, settings: Settings, verdict: Verdict) -> d
 
 
 def _list_nuisances(sensor: WristSensor) -> dict[str, Any]:
-    """What is systematically wrong: delay [s], tilt about two horizontal axes [rad], gains and cross-talk."""
+    """What is systematically wrong: delay [s], tilt about two horizontal axes [rad], gains and cross-talk, mounting."""
     parts = (("", sensor.nuisances), ("_deviation", sensor.nuisance_deviations))
-    return {
-        name + ending: value
-        for ending, numbers in parts
-        if numbers is not None
-        for name, value in (("delay", numbers[0]), ("tilt", numbers[1:3]), ("gains", numbers[3:].reshape(6, 6)))
-    }
+    found: dict[str, Any] = {}
+    for ending, numbers in parts:
+        if numbers is not None:
+            delay, tilt, gains, mounting = split_nuisances(numbers)
+            named = {"delay": delay, "tilt": tilt, "gains": gains, "rotation": mounting[:3], "offset": mounting[3:]}
+            found |= {name + ending: value for name, value in named.items()}
+    return found
 
 
 def list_tool(tool: Tool) -> dict[str, Any]:

@@ -113,13 +113,13 @@ def count_states(states: Sequence[str]) -> str:
 
 
 def format_nuisances(sensor: WristSensor) -> dict[str, str]:
-    """Delay, tilts, the six gains and the most significant cross-talk, each with its 95 % interval.
+    """Delay, tilts, mounting, the six gains and the most significant cross-talk, each with its 95 % interval.
 
     Empty where they are not known.
     """
     if sensor.nuisances is None or sensor.nuisance_deviations is None:
         return {}
-    (delay, tilt, gains), (delay_std, tilt_std, gain_std) = map(
+    (delay, tilt, gains, mounting), (delay_std, tilt_std, gain_std, mounting_std) = map(
         split_nuisances, (sensor.nuisances, sensor.nuisance_deviations)
     )
     word = "late" if delay >= 0.0 else "early"
@@ -128,6 +128,12 @@ def format_nuisances(sensor: WristSensor) -> dict[str, str]:
     for index in range(2):
         name = f"tilt of gravity, {('first', 'second')[index]} horizontal axis"
         texts[name] = _format(tilt[index], tilt_std[index], degrees, "°")
+    for index, axis_name in enumerate("xyz"):
+        name = f"rotation of the sensor about {axis_name}"
+        texts[name] = _format(mounting[index], mounting_std[index], degrees, "°")
+    for index, axis_name in enumerate("xyz", start=3):
+        name = f"offset of the sensor along {axis_name}"
+        texts[name] = _format(mounting[index], mounting_std[index], 1e3, "mm")
     for index, name in enumerate(WRENCH_NAMES):
         texts[f"gain of {name}"] = _format(gains[index, index], gain_std[index, index], 100.0, "%")
     others = ~np.eye(6, dtype=bool) & (gain_std > 0.0)
@@ -144,7 +150,8 @@ def format_largest_gain(sensor: WristSensor) -> str:
     """The axis whose gain differs most from 1: `fz +1.2 ± 1.9 %`; empty where that is not known."""
     if sensor.nuisances is None or sensor.nuisance_deviations is None:
         return ""
-    gains, deviations = (np.diag(split_nuisances(part)[2]) for part in (sensor.nuisances, sensor.nuisance_deviations))
+    parts = sensor.nuisances, sensor.nuisance_deviations
+    gains, deviations = (np.diag(split_nuisances(part).gains) for part in parts)
     axis = int(np.abs(gains).argmax())
     text = _format(gains[axis], deviations[axis], 100.0, "%")
     return text if text == EXACT else f"{WRENCH_NAMES[axis]} {text}"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.chain import (
     BAR,
+    EXACT,
     PUMA,
     drive,
     load_of,
@@ -43,7 +44,7 @@ def test_perfect_sensors_give_the_load_exactly(method: str) -> None:
         vibration_force=0.0,
         vibration_torque=0.0,
     )
-    chain = make_chain(method=method, delay_uncertainty=0.0, tilt_uncertainty=0.0, gain_uncertainty=0.0, cross_talk=0.0)
+    chain = make_chain(method=method, **EXACT)
     drive(chain, simulator, 0.0, motion.duration)
     np.testing.assert_allclose(load_of(chain).values, BAR, atol=3e-6)
 

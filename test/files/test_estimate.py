@@ -68,8 +68,8 @@ SENSOR = WristSensor(
     variance_inflation=1.25,
     contact_share=0.125,
     doubt=1.375,
-    nuisances=GENERATOR.normal(0.0, 0.01, 39),
-    nuisance_deviations=GENERATOR.uniform(0.0, 0.01, 39),
+    nuisances=GENERATOR.normal(0.0, 0.01, 45),
+    nuisance_deviations=GENERATOR.uniform(0.0, 0.01, 45),
 )
 LOAD = LoadEstimate(
     stamp=PROVENANCE.last_stamp,

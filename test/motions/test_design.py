@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from support.chain import BAR, PUMA, drive, load_of, make_chain, simulate_puma
+from support.chain import BAR, EXACT, PUMA, drive, load_of, make_chain, simulate_puma
 
 from inertid_ros.cli.excite import make_load_table
 from inertid_ros.core.errors import FileFormatError, RobotDescriptionError
@@ -62,7 +62,7 @@ def run_chain(move: Motion, seed: int) -> FloatArray:
     """Error (10,) of the estimate from a move alone: the noise is measured while standing, all else then forgotten."""
     motion = with_rest(move, before=2.0)
     simulator = simulate_puma(motion, seed)
-    chain = make_chain(delay_uncertainty=0.0, tilt_uncertainty=0.0, gain_uncertainty=0.0, cross_talk=0.0)
+    chain = make_chain(**EXACT)
     drive(chain, simulator, 0.0, 2.0)
     chain.reset()
     drive(chain, simulator, 2.0, motion.duration)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.chain import BAR, PUMA, drive, load_of, make_chain, simulate_puma
+from support.chain import BAR, EXACT, PUMA, drive, load_of, make_chain, simulate_puma
 
 from inertid_ros.core.equations.load import PRIOR_BIAS, PRIOR_LOAD, REGRESSORS
 from inertid_ros.core.records import FloatArray
@@ -134,7 +134,7 @@ def test_prediction_agrees_with_what_the_estimator_states() -> None:
     What is predicted is for a sensor without systematic error.
     """
     motion = with_rest(paper_puma_move(), before=2.0)
-    chain = make_chain(delay_uncertainty=0.0, tilt_uncertainty=0.0, gain_uncertainty=0.0, cross_talk=0.0)
+    chain = make_chain(**EXACT)
     simulator = simulate_puma(motion, seed=5, vibration_force=0.0, vibration_torque=0.0, encoder_resolution=0.0)
     drive(chain, simulator, 0.0, 2.0)
     chain.reset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,14 @@ from inertid_ros.sim.simulator import Simulator
 PUMA = share_path("urdf", "puma560.urdf").read_text()
 DDARM = share_path("urdf", "ddarm.urdf").read_text()
 BAR = load_from_yaml(share_path("config", "loads", "bar.yaml"))
+EXACT: dict[str, Any] = dict.fromkeys(
+    (
+        *("delay_uncertainty", "tilt_uncertainty", "gain_uncertainty", "cross_talk"),
+        *("rotation_uncertainty", "offset_uncertainty"),
+    ),
+    0.0,
+)
+"""Settings of a sensor that is as its driver and the URDF say."""
 
 
 def make_chain(urdf: str = PUMA, **load: object) -> Chain:

@@ -139,7 +139,7 @@ def judge_forces(poses: Poses, path: FramePath, gravity: FloatArray) -> Verdict:
         if all(item.message for item in likely):
             message = "; or ".join(list(dict.fromkeys(item.message for item in likely))[:2])
             return Verdict((Finding("error", likely[0].code, message),), False, runs)
-    elif find_turn(felt)[1] > _ENOUGH_TURN and (explained < _EXPLAINED or _wanders(felt, forces, runs)):
+    elif find_turn(felt)[1] > _ENOUGH_TURN and (explained < _EXPLAINED or _wanders(felt, forces, weights, runs)):
         return Verdict((NO_FRAME,), False, runs)
     return Verdict((), False, runs)
 
@@ -149,11 +149,29 @@ def find_turn(felt: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(felt.T))[::-1], 0.0)))
 
 
-def _wanders(felt: FloatArray, forces: FloatArray, runs: Runs) -> bool:
-    """Whether runs are many, and one load in any orientation explains little of all forces."""
+def _wanders(felt: FloatArray, forces: FloatArray, weights: FloatArray, runs: Runs) -> bool:
+    """Whether runs are many, each with its own bias, and one load in any orientation explains little of all forces."""
     a, f = felt - felt.mean(axis=0), forces - forces.mean(axis=0)
     share = np.linalg.svd(f.T @ a, compute_uv=False).sum() ** 2 / ((a * a).sum() * (f * f).sum())
-    return bool(share < _FOLLOWS and len(felt) < _POSES_OF_A_LOAD * len(runs) and len(runs) > _RUNS)
+    if share >= _FOLLOWS or len(felt) >= _POSES_OF_A_LOAD * len(runs) or len(runs) <= _RUNS:
+        return False
+    return find_bias_cost(felt, forces, weights, runs) > _RUN * len(runs)
+
+
+def find_bias_cost(felt: FloatArray, forces: FloatArray, weights: FloatArray, runs: Runs) -> float:
+    """How much more (see the cost above) it costs that all runs have the same bias than that each has its own.
+
+    Loads that a gripper takes in turn have the masses of their own, and the bias of the one sensor.
+    """
+    root, own = np.sqrt(weights)[:, None], 0.0
+    columns, sums = np.zeros((*felt.shape, len(runs))), sum_up(felt, forces, weights)
+    for index, (start, stop) in enumerate(runs):
+        columns[start:stop, :, index] = felt[start:stop]
+        own += find_residual(sums[start], sums[stop])
+    matrix = np.dstack((columns, np.broadcast_to(np.eye(3), (len(felt), 3, 3)))) * root[:, :, None]
+    matrix, target = matrix.reshape(3 * len(felt), -1), (root * forces).ravel()
+    left = target - matrix @ np.linalg.lstsq(matrix, target, rcond=None)[0]
+    return float(left @ left) - own
 
 
 def _weigh(poses: Poses, gravity: float) -> FloatArray:

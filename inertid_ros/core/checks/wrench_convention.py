@@ -50,7 +50,7 @@ _MIRRORS = ((1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (1.0, -1.0, 1.0), (1.0, 1.0, -1.0
 _LIGHTEST = 0.05
 """Masses below this [kg] have no certain sign: cables weigh as much."""
 _BEYOND_DOUBT = 10.0
-"""Standard deviations from which the sign of a mass is believed for good; they are too small in a wrong frame."""
+"""Standard deviations from which the sign of a mass is believed; they are too small in a wrong frame."""
 _NEGATIVE = 0.1
 """Masses down to this [kg] below zero do not contradict a configured sign: a sensor without a load drifts as much."""
 _HEAVY = 2.0
@@ -226,11 +226,18 @@ class WrenchSign:
 
     def __init__(self, configured: SignChoice) -> None:
         """Take the configured sign."""
-        self.sign = None if configured is SignChoice.AUTO else Sign(configured.value)
+        self._is_configured = configured is not SignChoice.AUTO
+        self.sign = Sign(configured.value) if self._is_configured else None
+
+    def is_settled(self, mass: float) -> bool:
+        """Whether a mass in the driver's sign can say nothing new: one that a contact at the beginning made can."""
+        if abs(mass) <= _LIGHTEST or self._is_configured:
+            return True
+        return self.sign is not None and self.sign.factor * mass > 0.0
 
     def learn(self, mass: float, variance: float) -> None:
         """Take a mass in the driver's sign."""
-        if self.sign is None and abs(mass) > max(_LIGHTEST, _BEYOND_DOUBT * np.sqrt(variance)):
+        if not self.is_settled(mass) and abs(mass) > _BEYOND_DOUBT * np.sqrt(variance):
             self.sign = Sign.ON_LOAD if mass > 0.0 else Sign.ON_SENSOR
 
 

@@ -88,8 +88,8 @@ class WristSensor:
         noise_density: (6,) N/sqrt(Hz) and Nm/sqrt(Hz) at standstill.
         noise_calibrated: whether the robot has stood still long enough to measure it.
         variance_inflation: variance of the residuals over what noise explains; 1 if the model is perfect.
-        nuisances, nuisance_deviations: (39,) what is systematically wrong: delay [s], tilts [rad] (2), and gains and
-            cross-talk (36), see `systematic`; None where that is not known.
+        nuisances, nuisance_deviations: (45,) what is systematically wrong: delay [s], tilts [rad] (2), gains and
+            cross-talk (36), and rotation [rad] and offset [m] of the sensor (6), see `nuisances`; None where unknown.
         contact_share: part of the rows that were taken in contact, and not used.
         doubt: by how much worse than is set the sensor seems to be, by what is seen of its nuisances.
     """

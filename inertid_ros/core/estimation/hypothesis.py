@@ -37,6 +37,7 @@ from inertid_ros.core.estimation.change import (
 from inertid_ros.core.estimation.damping import UNFILTERED
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.mounting import LEVER
 from inertid_ros.core.estimation.products import (
     PIECES,
     PRODUCTS,
@@ -48,7 +49,6 @@ from inertid_ros.core.estimation.products import (
 )
 from inertid_ros.core.estimation.remembered import RememberedLoad
 from inertid_ros.core.estimation.systematic import (
-    LEVER,
     JointSolution,
     find_coefficients,
     make_precision,
@@ -260,8 +260,10 @@ class HypothesisEstimator:
         nuisances = nuisance_deviations(
             settings.delay_uncertainty, settings.tilt_uncertainty, settings.gain_uncertainty, settings.cross_talk
         )
-        self._misread = settings.gain_uncertainty**2 + settings.cross_talk**2 + settings.tilt_uncertainty**2
-        self._prior = make_precision(np.concatenate((PRIOR_LOAD, PRIOR_BIAS, nuisances)))
+        mounting = settings.rotation_uncertainty, settings.offset_uncertainty
+        misread = settings.gain_uncertainty, settings.cross_talk, settings.tilt_uncertainty, mounting[0]
+        self._misread = sum(part**2 for part in misread)
+        self._prior = make_precision(np.concatenate((PRIOR_LOAD, PRIOR_BIAS, nuisances)), *mounting)
         self.reset()
 
     def reset(self) -> None:
@@ -523,7 +525,7 @@ class HypothesisEstimator:
         self.mode = mode
         self._before[-1] = 0.0
         self._suspected = None
-        if self._mass_sign == 0.0:
+        if self._configured_sign == 0.0:
             mass = float(self.values[0])
             if abs(mass) > max(_LIGHTEST, 10.0 * math.sqrt(self.covariance()[0, 0])):
                 self._mass_sign = math.copysign(1.0, mass)

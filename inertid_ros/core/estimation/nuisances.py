@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.equation import WRENCH_NAMES
-from inertid_ros.core.equations.load import LOAD
+from inertid_ros.core.equations.load import LOAD, UNKNOWNS
 from inertid_ros.core.equations.signals import find_horizontal
 from inertid_ros.core.estimation.estimate import CHANGE_SUSPECTED, NOT_RIGID
-from inertid_ros.core.estimation.systematic import LEVER, JointSolution
+from inertid_ros.core.estimation.mounting import LEVER, find_mounting, move_load
+from inertid_ros.core.estimation.systematic import GAIN, JointSolution
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import LoadSettings
 
@@ -21,6 +24,12 @@ what sensors are accurate to."""
 _LARGE_TILT = np.radians(0.5)
 """Tilts [rad] below this matter little: they shift 0.9 % of a load's weight sideways, as much as sensors are accurate
 to, and few bases are set up better."""
+_LARGE_ROTATION = np.radians(1.0)
+"""Rotations [rad] below this matter little: flanges and adapters are mounted no better, and what they turn sideways of
+a load is less than two of its hundredths."""
+_LARGE_OFFSET = 0.003
+"""Offsets [m] below this matter little: the thickness of a washer or of a cover, and less than is known of most centres
+of mass."""
 _PRIORS = 3.0
 """Prior standard deviations beyond which a gain or cross-talk contradicts what the settings say of the sensor."""
 _CONTACT_SHARE = 0.5
@@ -40,14 +49,50 @@ _SLOW = 0.5
 """Part of the misfit from which it depends on the pose: that of a motion up to 0.5 Hz keeps 0.8 of its squares in means
 over half a second, what swings at 1.5 Hz keeps a tenth."""
 _BY_POSE = ", and it changes with the pose: look for a cable or hose that pulls, or a contact from the beginning"
-_BY_ACCELERATION = ", and it comes with accelerations: look for a liquid or a loose part, or a mounting that gives way"
+_BY_ACCELERATION = (
+    ", and it comes with accelerations: look for a liquid or a loose part, a mounting that gives way, or moments whose "
+    "sign is not that of the forces"
+)
 _INTERVAL = 1.96
 """Standard deviations of a 95 % interval."""
 
 
-def split_nuisances(nuisances: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """Delay [s], tilts (2,) [rad], and gains and cross-talk (6, 6) of the 39 numbers."""
-    return float(nuisances[0]), nuisances[1:3], nuisances[3:].reshape(6, 6)
+class Nuisances(NamedTuple):
+    """Delay [s], tilts (2,) [rad], gains and cross-talk (6, 6), and how the sensor is mounted (6,) [rad, m]."""
+
+    delay: float
+    tilt: FloatArray
+    gains: FloatArray
+    mounting: FloatArray
+
+
+def split_nuisances(nuisances: FloatArray) -> Nuisances:
+    """The 45 numbers, each kind for itself."""
+    return Nuisances(float(nuisances[0]), nuisances[1:3], nuisances[3:39].reshape(6, 6), nuisances[39:])
+
+
+def list_nuisances(values: FloatArray, covariance: FloatArray, settings: LoadSettings) -> tuple[FloatArray, FloatArray]:
+    """Nuisances (45,) and their standard deviations from a solution (55,) and its covariance (55, 55).
+
+    Cross-talk is divided into what the mounting of the sensor causes, and what is its own.
+    """
+    priors = settings.cross_talk, settings.rotation_uncertainty, settings.offset_uncertainty
+    mounting = find_mounting(values[GAIN:], covariance[GAIN:, GAIN:], *priors)
+    others = values[UNKNOWNS:GAIN], np.sqrt(np.diag(covariance)[UNKNOWNS:GAIN])
+    return (
+        np.concatenate((others[0], mounting.gains.ravel(), mounting.values)),
+        np.concatenate((others[1], mounting.gain_deviations.ravel(), mounting.deviations)),
+    )
+
+
+def find_shift(phi: FloatArray, nuisances: FloatArray) -> FloatArray:
+    """Covariance (10, 10) of a load that may be meant in either frame, as sensor and URDF have different ones.
+
+    Parameters phi (10,) are those in the frame of the URDF; in that of the sensor, which is as likely to be the one
+    that is meant, they differ by what nuisances (45,) say of the mounting.
+    """
+    shift = move_load(phi, split_nuisances(nuisances).mounting)
+    return np.asarray(0.5 * np.outer(shift, shift))
 
 
 def tilt_gravity(gravity: FloatArray, tilt: FloatArray) -> FloatArray:
@@ -69,13 +114,15 @@ def find_nuisances(
     """Findings on what is both significant and large enough to matter.
 
     Args:
-        nuisances: (39,) see `WristSensor`, and
-        deviations: (39,) their standard deviations.
+        nuisances: (45,) see `list_nuisances`, and
+        deviations: (45,) their standard deviations.
         settings: of the load; delays are relative to the one that is set.
         gravity: (3,) that is set.
     """
     found = []
-    (delay, tilt, gains), (delay_std, tilt_std, gain_std) = map(split_nuisances, (nuisances, deviations))
+    (delay, tilt, gains, mounting), (delay_std, tilt_std, gain_std, mounting_std) = map(
+        split_nuisances, (nuisances, deviations)
+    )
     if abs(delay) > max(_LONG_DELAY, _SIGNIFICANT * delay_std):
         word = "late" if delay > 0.0 else "early"
         message = (
@@ -92,7 +139,32 @@ def find_nuisances(
             f"set: level the base, or set gravity to [{numbers}]"
         )
         found.append(Finding("warning", "base_tilted", message))
-    return (*found, *_find_gain(gains, gain_std, settings))
+    return (*found, *_find_mounting(mounting, mounting_std), *_find_gain(gains, gain_std, settings))
+
+
+def _find_mounting(mounting: FloatArray, deviations: FloatArray) -> tuple[Finding, ...]:
+    """A finding on a rotation or an offset (3,) of the sensor that is significant and large."""
+    texts, origin = [], []
+    parts = (
+        ("turned", "rpy", slice(0, 3), _LARGE_ROTATION, np.degrees(1.0), "°", "about"),
+        ("shifted", "xyz", slice(3, 6), _LARGE_OFFSET, 1e3, " mm", "along"),
+    )
+    for word, name, part, limit, factor, unit, where in parts:
+        values = mounting[part]
+        size = float(np.linalg.norm(values))
+        deviation = float(np.linalg.norm(values * deviations[part])) / max(size, np.finfo(float).tiny)
+        if size <= max(limit, _SIGNIFICANT * deviation):
+            continue
+        axis = ", ".join(f"{number:.2f}" for number in values / size)
+        texts.append(f"{word} by {factor * size:.1f} ± {factor * _INTERVAL * deviation:.1f}{unit} {where} ({axis})")
+        origin.append(f'{name}="{" ".join(f"{number:.4f}" for number in values)}"')
+    if not texts:
+        return ()
+    message = (
+        f"the sensor is {' and '.join(texts)} against its frame in the URDF, in which the load is given: put a fixed "
+        f"joint with {' '.join(origin)} between them, or correct that frame"
+    )
+    return (Finding("warning", "sensor_mounting", message),)
 
 
 SUSPECTED = Finding(
@@ -117,8 +189,11 @@ def find_misfit(solution: JointSolution, weight: float, settings: LoadSettings) 
         what = f"{force:.2f} N and {torque:.3f} Nm are left over (root mean square, beyond noise)"
         remedy = "if the robot shakes that much, raise load.contact_force and load.contact_torque"
     elif solution.doubt > _DOUBTFUL:
-        what = f"delay, tilt, gains and cross-talk would have to be {solution.doubt:.1f} times what is set"
-        remedy = "if they are, set gravity, load.wrench_delay, load.gain_uncertainty and load.cross_talk accordingly"
+        what = f"delay, tilt, gains, cross-talk and mounting would have to be {solution.doubt:.1f} times what is set"
+        remedy = (
+            "if they are, correct the sensor's frame in the URDF, or set gravity, load.wrench_delay, "
+            "load.gain_uncertainty and load.cross_talk accordingly"
+        )
     else:
         return ()
     causes = _BY_POSE if solution.slowness > _SLOW else _BY_ACCELERATION
@@ -140,7 +215,8 @@ def find_pull(solution: JointSolution, weight: float, settings: LoadSettings, gr
         gravity: (3,) that is set.
     """
     covariance, size = np.zeros((LOAD, LOAD)), float(np.linalg.norm(gravity))
-    is_perfect = settings.gain_uncertainty == settings.cross_talk == settings.tilt_uncertainty == 0.0
+    priors = settings.gain_uncertainty, settings.cross_talk, settings.tilt_uncertainty
+    is_perfect = not any((*priors, settings.rotation_uncertainty, settings.offset_uncertainty))
     if size == 0.0 or is_perfect:
         return covariance
     room = _ROOM * np.array([settings.contact_force, settings.contact_torque])

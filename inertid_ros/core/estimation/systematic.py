@@ -31,6 +31,7 @@ import numpy as np
 from inertid_ros.core.compiled import allocating, compiled
 from inertid_ros.core.equations.load import FEATURES, LOAD, REGRESSORS, UNKNOWNS
 from inertid_ros.core.estimation.information import invert_root
+from inertid_ros.core.estimation.mounting import DIRECTIONS, LEVERS, make_gain_precision
 from inertid_ros.core.estimation.products import (
     CONSTANT,
     MOVING,
@@ -55,10 +56,10 @@ _FEWEST_PIECES = 2 * _FEWEST_BLOCKS
 comes on top of what filters leave of that at standstill, and nothing is taken to be damped."""
 _EXPECTED = 20.0
 """Scores that stand for the noise of the rows being what it was taken for, where scores are smaller: of two blocks."""
+_ROUNDING = 1e-9
+"""Parts of nuisances below this are rounding."""
 _BELIEF = 2.0
 """So many nuisances that are as is set stand against those that are seen, as an unsure variance has in its prior."""
-LEVER = 0.1
-"""Distance [m] by which cross-talk between force and torque is compared: the size of a sensor and its flange."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +100,31 @@ class JointSolution:
 
 def nuisance_deviations(delay: float, tilt: float, gain: float, cross_talk: float) -> FloatArray:
     """Prior standard deviations (39,) from those of delay [s], tilt [rad], gain and cross-talk."""
-    levers = np.repeat([1.0, LEVER], 3)
-    gains = cross_talk * np.outer(levers, 1.0 / levers)
-    np.fill_diagonal(gains, gain)
-    return np.concatenate(([delay], [tilt] * 2, gains.ravel()))
+    gains = np.where(np.eye(6, dtype=bool).ravel(), gain, cross_talk) * LEVERS
+    return np.concatenate(([delay], [tilt] * 2, gains))
 
 
-def make_precision(deviations: FloatArray) -> FloatArray:
-    """Inverse of a diagonal prior covariance (55, 55); what has no deviation is fixed, and its precision infinite."""
+def make_precision(deviations: FloatArray, rotation: float = 0.0, offset: float = 0.0) -> FloatArray:
+    """Inverse of a prior covariance (55, 55); what has no deviation is fixed, and its precision infinite.
+
+    From standard deviations (55,), and those of the mounting [rad, m], see `mounting`.
+    """
     with np.errstate(divide="ignore"):
-        return np.diag(1.0 / deviations**2)
+        precision = np.diag(1.0 / deviations**2)
+    if rotation > 0.0 or offset > 0.0:
+        precision[GAIN:, GAIN:] = make_gain_precision(deviations[GAIN:], rotation, offset)
+    return precision
 
 
-_KINDS = np.concatenate(([0, 1, 1], np.where(np.eye(6, dtype=bool), 2, 3).ravel()))
-"""(39,) kinds of nuisances: delay, tilts, gains, cross-talk."""
+_KINDS = np.repeat(np.arange(6), (1, 2, 6, 24, 3, 3))
+"""(39,) kinds of nuisances: delay, tilts, gains, cross-talk, and what rotation and offset of the sensor cause of it."""
+_PARTS = np.zeros((len(_KINDS), len(_KINDS)))
+"""(39, 39) nuisances that parts of these kinds are made of, and
+"""
+_PARTS[:3, :3], _PARTS[3:, 3:] = np.eye(3), LEVERS[:, None] * DIRECTIONS
+_PARTS_BACK = np.zeros_like(_PARTS)
+"""(39, 39) the inverse."""
+_PARTS_BACK[:3, :3], _PARTS_BACK[3:, 3:] = np.eye(3), DIRECTIONS.T / LEVERS
 _LOAD_PART = np.ascontiguousarray(REGRESSORS[:MOVING, :, :LOAD])
 """(12, 6, 10): what each moving feature adds to the regressor of phi."""
 _INVOLVED = np.array(
@@ -424,9 +436,9 @@ class Normal:
     def find_systematic(self, doubts: FloatArray) -> FloatArray:
         """The part (V, V) of the covariance that the prior of the nuisances leaves: no repetition shows it.
 
-        Nuisances may be so many times (V - 16,) as large as their prior says.
+        Nuisances may be so much (V - 16, V - 16) larger than their prior says.
         """
-        across = self.covariance[:, UNKNOWNS:] * doubts
+        across = self.covariance[:, UNKNOWNS:] @ doubts.T
         return np.asarray(across @ self.prior @ across.T)
 
     @property
@@ -452,16 +464,27 @@ def find_doubts(sums: ProductSums, normal: Normal) -> tuple[FloatArray, float]:
     number of nuisances that the rows determine, V - tr(K C) (MacKay 1992, evidence). Where a tilt, a delay or a gain
     would have to be far larger than is set, gains that cannot be told from the mass may be so, too: the sensor is
     another one than is set, or something else pulls at it. Gains that are seen tell most of other gains: nuisances are
-    doubted (V - 16,) as those of their kind are, and at least as all of them together, which is the second result.
+    doubted as those of their kind are, and at least as all of them together, which is the second result. The first one
+    (V - 16, V - 16) turns nuisances into what they may be instead.
     """
     free = normal.index[UNKNOWNS:]
-    precision, kinds = sums.prior[free, free], _KINDS[free - UNKNOWNS]
-    known = precision * np.array([np.diag(normal.covariance)[UNKNOWNS:], normal.values[free] ** 2])
+    rows = free - UNKNOWNS
+    used = np.abs(_PARTS[rows]).sum(axis=0) > _ROUNDING
+    parts, back, kinds = _PARTS[rows][:, used], _PARTS_BACK[used][:, rows], _KINDS[used]
+    precision = _find_diagonal(parts.T, sums.prior[np.ix_(free, free)])
+    known = precision * np.array(
+        [_find_diagonal(back, normal.covariance[UNKNOWNS:, UNKNOWNS:]), (back @ normal.values[free]) ** 2]
+    )
     unseen, found = (np.bincount(kinds, one, _KINDS.max() + 1).astype(float) for one in known)
     seen = np.bincount(kinds, minlength=len(found)) - unseen
     seen, found = np.append(seen, seen.sum()), np.append(found, found.sum())
     doubts = np.sqrt(np.maximum(1.0, (_BELIEF + found) / (_BELIEF + np.maximum(seen, 0.0))))
-    return np.maximum(doubts, doubts[-1])[kinds], float(doubts[-1])
+    return (parts * np.maximum(doubts, doubts[-1])[kinds]) @ back, float(doubts[-1])
+
+
+def _find_diagonal(rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Diagonal (N,) of R M R^T for rows (N, V) and a symmetric matrix (V, V)."""
+    return np.asarray(((rows @ matrix) * rows).sum(axis=1))
 
 
 def update(sums: ProductSums) -> None:
@@ -513,7 +536,7 @@ def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray
         pull, unsure = find_attenuation(normal, motion_noise)
         values, repeatability = values + pull, repeatability + 0.5 * (unsure + unsure.T)
     covariance, undoubted = (
-        repeatability + normal.spread(normal.find_systematic(times)) for times in (doubts, np.ones_like(doubts))
+        repeatability + normal.spread(normal.find_systematic(times)) for times in (doubts, np.eye(len(doubts)))
     )
     misfit = find_misfit(sums, grams, normal.values)
     slowness = float(sums.left[0] / max(sums.left[1], 1.0))

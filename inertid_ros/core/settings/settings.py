@@ -201,6 +201,22 @@ class LoadSettings:
         0.0,
         0.2,
     )
+    rotation_uncertainty: float = setting(
+        0.009,
+        "Standard deviation of the sensor's rotation against its frame in the URDF, about each axis, which is "
+        "estimated; 0: it is mounted exactly so.",
+        "rad",
+        0.0,
+        0.2,
+    )
+    offset_uncertainty: float = setting(
+        0.002,
+        "Standard deviation of the sensor's place against its frame in the URDF, along each axis, which is estimated; "
+        "0: it is exactly there.",
+        "m",
+        0.0,
+        0.1,
+    )
     noise_floor_force: float = setting(
         0.002, "Smallest force noise density believed, whatever standstill shows.", "N/sqrt(Hz)", 1e-9, 100.0
     )

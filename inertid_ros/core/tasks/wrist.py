@@ -28,7 +28,14 @@ from inertid_ros.core.estimation.estimate import (
     judge_load,
 )
 from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
-from inertid_ros.core.estimation.nuisances import SUSPECTED, find_misfit, find_nuisances, find_pull
+from inertid_ros.core.estimation.nuisances import (
+    SUSPECTED,
+    find_misfit,
+    find_nuisances,
+    find_pull,
+    find_shift,
+    list_nuisances,
+)
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.estimation.states import ParameterState
@@ -53,9 +60,6 @@ from inertid_ros.core.tasks.following import (
     Checked,
     follow_rows,
 )
-
-_LIGHTEST = 0.05
-"""Masses below this [kg] have no certain sign: the covariance need not be asked."""
 
 _FILLED = 0.9
 """Response of the filters to a constant from which rows are compared with what is known."""
@@ -211,7 +215,7 @@ class WristLoadTask:
         if estimator.has_forgotten:
             self._begin_anew(stamp)
         self._note_fit(row, decision)
-        if self._sign.sign is None and abs(estimator.values.item(0)) > _LIGHTEST:
+        if not self._sign.is_settled(estimator.values.item(0)):
             self._sign.learn(estimator.values.item(0), float(estimator.covariance()[0, 0]))
         self.rows.set_values(estimator.values)
         if not is_tracking:
@@ -303,10 +307,12 @@ class WristLoadTask:
                 surprise = find_surprise(name, believed, float(joint.values[0]), float(joint.covariance[0, 0]))
                 joint = joint if surprise else solve_believing()
             weight = abs(float(joint.values[0])) * float(np.linalg.norm(self._gravity))
-            nuisances, deviations = joint.values[UNKNOWNS:], np.sqrt(np.diag(joint.covariance)[UNKNOWNS:])
-            misfit, covariance = find_misfit(joint, weight, self._settings), joint.covariance[:LOAD, :LOAD]
+            nuisances, deviations = list_nuisances(joint.values, joint.covariance, self._settings)
+            misfit = find_misfit(joint, weight, self._settings)
+            covariance = joint.covariance[:LOAD, :LOAD]
             if not misfit:  # what is an error need not be an interval, too
                 covariance = covariance + find_pull(joint, weight, self._settings, self._gravity)
+                covariance = covariance + find_shift(joint.values[:LOAD], nuisances)
             solution = Solution(
                 stamp=stamp,
                 mode=mode,
@@ -330,7 +336,7 @@ class WristLoadTask:
             )
             wrong = check_convention() + found + damaged + surprise
             if not has_error(wrong):
-                as_set = np.sqrt(np.diag(joint.undoubted)[UNKNOWNS:])
+                as_set = list_nuisances(joint.values, joint.undoubted, self._settings)[1]
                 wrong += find_nuisances(nuisances, as_set, self._settings, self._gravity)
                 wrong += (SUSPECTED,) if suspects_change else misfit
             return judge_load(solution, self.frame, wrong, tool, sensor)

@@ -12,7 +12,7 @@ from imperfect import GRAVITY, SENSOR, Arm, Imperfections, Motion, QuinticMoves,
 from support.recordings import RECORDINGS, read_load_recording
 
 from inertid_ros.core.chain import Chain, Target
-from inertid_ros.core.checks.gravity_hypotheses import divide
+from inertid_ros.core.checks.gravity_hypotheses import divide, find_bias_cost
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings, Settings
@@ -162,6 +162,46 @@ def test_altered_simulated_motion_is_an_error(what: str) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_right_configuration_has_no_error(seed: int, kind: str) -> None:
     assert simulate(seed, kind).find_errors() == {}
+
+
+def test_pick_and_place_that_turns_little_has_no_error() -> None:
+    """Between four poses, with a load that comes and goes every two seconds: its runs are many, with one bias."""
+    rng = np.random.default_rng(16)
+    arm = Arm("Panda")
+    moves = QuinticMoves(rng.uniform(-1.2, 1.2, (4, len(arm.joints)))[np.arange(14) % 4], 2.0)
+    phi, draw = random_load(rng), int(rng.integers(2**30))
+    empty, full = (
+        record(arm, moves, share * phi, IMPERFECT, np.random.default_rng(draw), 28.0, 100.0) for share in (0.2, 1.0)
+    )
+    is_full = np.arange(2800) // 200 % 2 == 1
+    wrenches = np.where(is_full[:, None], full.wrenches, empty.wrenches)
+    data = Data(arm.joints, full.joint_stamps, full.positions, full.wrench_stamps, wrenches, arm.urdf(), SENSOR)
+    assert data.find_errors() == {}
+
+
+@pytest.mark.parametrize("is_common", [True, False])
+def test_one_bias_costs_little_only_if_it_is_common(is_common: bool) -> None:
+    """Against all equations at once."""
+    rng, runs = np.random.default_rng(5), [(0, 10), (10, 25), (25, 40)]
+    felt, weights = rng.normal(size=(40, 3)) * 3.0, rng.uniform(50.0, 150.0, 40)
+    masses, biases = (0.3, 1.5, 0.4), rng.normal(size=(3, 3)) * (0.0 if is_common else 1.0)
+    forces = np.vstack([m * felt[i:j] + 2.0 + b for m, b, (i, j) in zip(masses, biases, runs, strict=True)])
+    forces += 0.1 * rng.normal(size=(40, 3))
+
+    def solve(bias_of_run: list[int]) -> float:
+        design = np.zeros((40, 3, 3 + 3 * (1 + max(bias_of_run))))
+        for run, (start, stop) in enumerate(runs):
+            design[start:stop, :, run] = felt[start:stop]
+            first = 3 + 3 * bias_of_run[run]
+            design[start:stop, :, first : first + 3] = np.eye(3)
+        root = np.repeat(np.sqrt(weights), 3)
+        return float(
+            np.linalg.lstsq(root[:, None] * design.reshape(120, -1), root * forces.ravel(), rcond=None)[1].item()
+        )
+
+    found = find_bias_cost(felt, forces, weights, runs)
+    assert found == pytest.approx(solve([0, 0, 0]) - solve([0, 1, 2]))
+    assert (found < 25.0) is is_common
 
 
 def test_poses_are_divided_where_the_load_changes() -> None:

@@ -136,6 +136,8 @@ SETTINGS = LoadSettings(
     tilt_uncertainty=0.02,
     gain_uncertainty=0.03,
     cross_talk=0.05,
+    rotation_uncertainty=0.01,
+    offset_uncertainty=0.004,
     bias_drift_force=0.2,
     bias_drift_torque=0.01,
     wrench_sign=SignChoice.ON_LOAD,
@@ -153,13 +155,13 @@ def _know(values: FloatArray, deviations: FloatArray, settings: LoadSettings = S
 def test_settings_are_priors_of_what_is_wrong_with_the_sensor() -> None:
     estimator = HypothesisEstimator(SETTINGS, 6.0)
     nuisances = nuisance_deviations(0.004, 0.02, 0.03, 0.05)
-    np.testing.assert_array_equal(estimator._prior, make_precision(np.concatenate((PRIOR, nuisances))))
+    np.testing.assert_array_equal(estimator._prior, make_precision(np.concatenate((PRIOR, nuisances)), 0.01, 0.004))
     random = np.random.default_rng(0)
     estimator._whitened[:] = random.normal(size=(6, UNKNOWNS + 1))
     estimator._variance[:] = random.uniform(0.5, 2.0, 6)
     estimator.values = random.normal(size=UNKNOWNS)
     left = estimator._whitened @ np.append(-estimator.values, 1.0) * np.sqrt(estimator._variance)
-    shares = 0.02**2 + 0.03**2 + 0.05**2
+    shares = 0.02**2 + 0.03**2 + 0.05**2 + 0.01**2
     misread = shares * (left[:3] ** 2).sum() * np.array([1.0, 1.0, 1.0, 0.01, 0.01, 0.01])
     assert estimator._find_room() == pytest.approx((misread / estimator._variance).sum())
 

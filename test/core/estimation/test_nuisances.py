@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.chain import BAR, PUMA, drive, load_of, puma_motion
+from support.chain import BAR, EXACT, PUMA, drive, load_of, puma_motion
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.estimation.nuisances import find_misfit, find_nuisances, find_pull, split_nuisances, tilt_gravity
@@ -20,12 +20,12 @@ from inertid_ros.sim.sensors import paper_puma_sensors
 from inertid_ros.sim.simulator import Simulator
 
 DOWN = np.array([0.0, 0.0, -9.80665])
-SMALL = np.full(39, 1e-5)
+SMALL = np.full(45, 1e-5)
 
 
 def make(**places: float) -> FloatArray:
-    """39 nuisances, all zero but those at the places of names such as n0."""
-    values = np.zeros(39)
+    """45 nuisances, all zero but those at the places of names such as n0."""
+    values = np.zeros(45)
     for place, value in places.items():
         values[int(place[1:])] = value
     return values
@@ -51,7 +51,7 @@ def codes(nuisances: FloatArray, deviations: FloatArray = SMALL) -> list[str]:
 )
 def test_only_what_is_large_enough_is_found(nuisances: FloatArray, expected: list[str]) -> None:
     assert codes(nuisances) == expected
-    assert codes(nuisances, np.full(39, 0.05)) == [], "nothing of this is significant"
+    assert codes(nuisances, np.full(45, 0.05)) == [], "nothing of this is significant"
 
 
 @pytest.mark.parametrize(
@@ -103,13 +103,13 @@ def test_without_gravity_no_force_is_a_weight() -> None:
 
 
 def test_what_is_taken_as_exact_is_never_found() -> None:
-    settings = LoadSettings(delay_uncertainty=0.0, tilt_uncertainty=0.0, gain_uncertainty=0.0, cross_talk=0.0)
+    settings = LoadSettings(**EXACT)
     assert find_nuisances(make(), make(), settings, DOWN) == ()
 
 
 def test_messages_have_intervals_and_what_to_set() -> None:
     settings = LoadSettings(wrench_delay=0.01)
-    late, gain = find_nuisances(make(n0=0.0039, n38=-0.05), np.full(39, 1e-4), settings, DOWN)
+    late, gain = find_nuisances(make(n0=0.0039, n38=-0.05), np.full(45, 1e-4), settings, DOWN)
     assert late.level == gain.level == "warning"
     assert late.message == "the wrench is 3.9 ± 0.2 ms late: set load.wrench_delay to 0.0139"
     assert gain.message.startswith("nz reads 5.0 ± 0.0 % too little, more than load.gain_uncertainty covers")
@@ -147,7 +147,8 @@ def test_a_delay_and_a_tilt_are_found_and_gone_once_they_are_set() -> None:
 
 
 def test_nuisances_are_split_row_by_row() -> None:
-    delay, tilt, gains = split_nuisances(np.arange(39.0))
+    delay, tilt, gains, mounting = split_nuisances(np.arange(45.0))
     assert delay == 0.0
     assert tilt.tolist() == [1.0, 2.0]
     assert gains[0].tolist() == [3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    assert mounting.tolist() == [39.0, 40.0, 41.0, 42.0, 43.0, 44.0]

@@ -59,9 +59,9 @@ def test_a_step_is_that_of_the_dense_normal_equations(fixed: bool) -> None:
     prior[UNKNOWNS:, UNKNOWNS:] = known[UNKNOWNS:, UNKNOWNS:]
     systematic = covariance @ prior @ covariance / np.outer(sizes, sizes)
     np.testing.assert_allclose(
-        found.find_systematic(np.ones(len(free) - UNKNOWNS)) / np.outer(sizes, sizes), systematic, atol=1e-6
+        found.find_systematic(np.eye(len(free) - UNKNOWNS)) / np.outer(sizes, sizes), systematic, atol=1e-6
     )
-    whole = (found.find_systematic(np.ones(len(free) - UNKNOWNS)) + found.repeatability) / np.outer(sizes, sizes)
+    whole = (found.find_systematic(np.eye(len(free) - UNKNOWNS)) + found.repeatability) / np.outer(sizes, sizes)
     np.testing.assert_allclose(whole, covariance / np.outer(sizes, sizes), atol=1e-6)
     np.testing.assert_array_equal(found.covariance, found.covariance.T)
     np.testing.assert_allclose(
@@ -126,7 +126,7 @@ def test_the_next_load_has_the_same_sensor_and_its_covariance_has_two_parts() ->
     second.mean, second.precision = solve_jointly(first, np.zeros(UNKNOWNS)).forget_load(first.prior)
     normal = Normal(second, second.total, second.values, second.inflation)
     sizes = np.sqrt(np.diag(normal.covariance))
-    parts = [part / np.outer(sizes, sizes) for part in (normal.find_systematic(np.ones(39)), normal.repeatability)]
+    parts = [part / np.outer(sizes, sizes) for part in (normal.find_systematic(np.eye(39)), normal.repeatability)]
     np.testing.assert_allclose(sum(parts), normal.covariance / np.outer(sizes, sizes), atol=1e-6)
     assert min(np.linalg.eigvalsh(part).min() for part in parts) > -1e-9, "neither is a covariance less than nothing"
 
@@ -142,7 +142,7 @@ def test_a_sensor_that_is_worse_than_is_set_raises_doubt(scale: float, low: floa
     assert low <= solution.doubt <= high
     normal = Normal(sums, sums.total, solution.values, solution.inflation)
     excess, plain = ((matrix - solution.repeatability)[0, 0] for matrix in (solution.covariance, solution.undoubted))
-    assert plain == pytest.approx(normal.find_systematic(np.ones(39))[0, 0], rel=1e-3)
+    assert plain == pytest.approx(normal.find_systematic(np.eye(39))[0, 0], rel=1e-3)
     assert excess >= (1.0 - 1e-9) * solution.doubt**2 * plain
     assert excess <= (1.5 * max(solution.doubt, scale)) ** 2 * plain
 

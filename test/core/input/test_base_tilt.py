@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.chain import BAR, load_of
+from support.chain import BAR, EXACT, load_of
 from support.leaning_base import URDF, LeaningBase, Swing, drive, make_chain
 
 from inertid_ros.core.chain import Chain, Target
@@ -54,8 +54,7 @@ def test_the_load_is_found_on_a_base_that_leans() -> None:
 
 def test_a_mount_that_is_tilted_for_good_is_as_good_as_gravity_that_is_known() -> None:
     base = LeaningBase({"pitch": Swing(rest=0.6), "roll": Swing(rest=-0.5)}, noise=False)
-    exact = dict.fromkeys(("delay_uncertainty", "tilt_uncertainty", "gain_uncertainty", "cross_talk"), 0.0)
-    chain = make_chain(**{f"load.{name}": value for name, value in exact.items()})
+    chain = make_chain(**{f"load.{name}": value for name, value in EXACT.items()})
     drive(chain, base)
     np.testing.assert_allclose(load_of(chain).values, BAR, atol=2e-5)
 
