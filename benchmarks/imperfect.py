@@ -219,21 +219,23 @@ def random_load(rng: np.random.Generator) -> FloatArray:
 def true_wrenches(
     arm: Arm, motion: Motion | QuinticMoves, times: FloatArray, phi: FloatArray, gravity: FloatArray
 ) -> FloatArray:
-    """The wrench that the sensor exerts on the load, (N, 6) in its frame: d'Alembert with pinocchio's inertia."""
+    """The wrench that the sensor exerts on the load, (N, 6) in its frame: what the last joint transmits, by RNEA.
+
+    The arm itself weighs nothing.
+    """
     mass, com = phi[0], phi[1:4] / phi[0]
     inertia = np.zeros((3, 3))
     inertia[np.triu_indices(3)] = phi[4:]
     inertia = inertia + np.triu(inertia, 1).T - mass * (com @ com * np.eye(3) - np.outer(com, com))
-    body = pin.Inertia(mass, com, inertia)
-    data, wrenches = arm.model.createData(), np.empty((len(times), 6))
+    model, frame = arm.model.copy(), arm.model.frames[arm.frame]
+    model.appendBodyToJoint(frame.parentJoint, pin.Inertia(mass, com, inertia), frame.placement)
+    model.gravity.linear = gravity
+    data, wrenches = model.createData(), np.empty((len(times), 6))
+    force = data.f[frame.parentJoint]
     for index, (q, v, a) in enumerate(zip(*motion.at(times), strict=True)):
-        pin.forwardKinematics(arm.model, data, q, v, a)
-        pin.updateFramePlacement(arm.model, data, arm.frame)
-        twist = pin.getFrameVelocity(arm.model, data, arm.frame, pin.LOCAL)
-        acceleration = pin.getFrameAcceleration(arm.model, data, arm.frame, pin.LOCAL)
-        acceleration.linear -= data.oMf[arm.frame].rotation.T @ gravity
-        wrenches[index] = (body * acceleration + twist.cross(body * twist)).vector
-    return wrenches
+        pin.rnea(model, data, q, v, a)
+        wrenches[index] = force.vector
+    return np.asarray(wrenches @ frame.placement.toActionMatrix())
 
 
 @dataclass(frozen=True)
