@@ -14,14 +14,12 @@ from inertid_ros.cli.command import OK, complain, make_plan, say, show_progress
 from inertid_ros.replay.replay import Replay
 from inertid_ros.ros.main import check_ros
 from inertid_ros.view.film import ESTIMATES, Film, Screening
-from inertid_ros.view.page import PAUSE, PLAY, Page
+from inertid_ros.view.page import PAUSE, PLAY, TEXTS, Page
 from inertid_ros.view.server import ViewError, locate, serve
 from inertid_ros.view.shapes import list_parts
 
 PERIOD = 1.0 / 30.0
 """Seconds between two pictures."""
-TEXTS = 8
-"""Pictures between two updates of texts and plots: people read no faster."""
 
 
 def run(options: argparse.Namespace) -> int:

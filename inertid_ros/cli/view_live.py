@@ -15,7 +15,6 @@ from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from inertid_ros.cli.command import say
 from inertid_ros.cli.guide import Guided
 from inertid_ros.cli.observer import Call, Observer
-from inertid_ros.cli.view import TEXTS
 from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.estimation.states import ParameterState
@@ -28,7 +27,7 @@ from inertid_ros.ros.inputs import SAMPLES, wrench_decoder
 from inertid_ros.ros.runtime import ros_session, spin
 from inertid_ros.text.numbers import PARAMETER_UNITS
 from inertid_ros.view.instant import Instant, Parameters, Signals, Verdict
-from inertid_ros.view.page import END, GUIDE, KEY, PAUSE, RESUME, SERVICES, Page
+from inertid_ros.view.page import END, GUIDE, KEY, PAUSE, RESUME, SERVICES, TEXTS, Page
 from inertid_ros.view.server import locate, serve
 from inertid_ros.view.shapes import list_parts
 from inertid_ros.view.tracks import WINDOW, Track, Tracks

@@ -35,6 +35,8 @@ _PARAMETER = ("", "rgba(0, 0, 0, 0)", "rgba(0, 0, 0, 0)", "#1c3faa")
 _BAND = {"series": (2, 1), "fill": "rgba(76, 110, 245, 0.25)"}
 _CHANNEL = ("", *(f"rgb{COLOURS[name]}" for name in ("measured", "predicted", "residual")))
 """Colours of the curves, of which the first is time."""
+TEXTS = 8
+"""Pictures between two updates of texts and plots: people read no faster."""
 
 
 class Page:
