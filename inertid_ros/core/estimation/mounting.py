@@ -50,7 +50,9 @@ LEVERS: FloatArray = _make_levers()
 EFFECTS: FloatArray = _make_effects()
 """(36, 6) cross-talk that a rotation [rad] and an offset [m] cause."""
 _SCALED: FloatArray = EFFECTS / LEVERS[:, None]
+"""(36, 6) the same in those units."""
 _LENGTHS: FloatArray = np.sqrt((_SCALED**2).sum(axis=0))
+"""(6,) lengths of its columns."""
 
 
 def _make_directions() -> FloatArray:

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from inertid_ros.core.compiled import allocating, compiled
 from inertid_ros.core.equations.load import FEATURES, LOAD, REGRESSORS, UNKNOWNS
@@ -118,13 +119,10 @@ def make_precision(deviations: FloatArray, rotation: float = 0.0, offset: float 
 
 _KINDS = np.repeat(np.arange(6), (1, 2, 6, 24, 3, 3))
 """(39,) kinds of nuisances: delay, tilts, gains, cross-talk, and what rotation and offset of the sensor cause of it."""
-_PARTS = np.zeros((len(_KINDS), len(_KINDS)))
-"""(39, 39) nuisances that parts of these kinds are made of, and
-"""
-_PARTS[:3, :3], _PARTS[3:, 3:] = np.eye(3), LEVERS[:, None] * DIRECTIONS
-_PARTS_BACK = np.zeros_like(_PARTS)
-"""(39, 39) the inverse."""
-_PARTS_BACK[:3, :3], _PARTS_BACK[3:, 3:] = np.eye(3), DIRECTIONS.T / LEVERS
+_PARTS = block_diag(np.eye(3), LEVERS[:, None] * DIRECTIONS)
+"""(39, 39) columns: nuisances that parts of these kinds are, and"""
+_PARTS_BACK = block_diag(np.eye(3), DIRECTIONS.T / LEVERS)
+"""(39, 39) its inverse: the parts that nuisances consist of."""
 _LOAD_PART = np.ascontiguousarray(REGRESSORS[:MOVING, :, :LOAD])
 """(12, 6, 10): what each moving feature adds to the regressor of phi."""
 _INVOLVED = np.array(

@@ -102,12 +102,11 @@ def test_the_sign_is_learnt_from_masses_beyond_doubt(masses: list[tuple[float, f
 
 
 def test_a_sign_that_a_contact_at_the_beginning_made_is_learned_anew() -> None:
-    sign, learned = WrenchSign(SignChoice.AUTO), []
-    # the second is within ten standard deviations of zero, and not beyond doubt
+    sign, found = WrenchSign(SignChoice.AUTO), []
     for mass, variance in ((-19.4, 1e-3), (0.9, 0.09**2 * 1.01), (0.9, 0.09**2 * 0.99)):
         sign.learn(mass, variance)
-        learned.append(sign.sign)
-    assert learned == [Sign.ON_SENSOR, Sign.ON_SENSOR, Sign.ON_LOAD]
+        found.append(sign.sign)
+    assert found == [Sign.ON_SENSOR, Sign.ON_SENSOR, Sign.ON_LOAD], "no mass within ten standard deviations is certain"
 
 
 def _make_poses(count: int, spread: float, mass: float, mirror: FloatArray, seed: int = 1) -> Poses:
