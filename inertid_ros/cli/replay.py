@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import gc
 import math
 from collections.abc import Sequence
 from functools import reduce
@@ -50,7 +49,6 @@ from inertid_ros.text.numbers import (
 
 def replay(options: argparse.Namespace) -> int:
     """Replay; 0 if everything went well, 1 if something is left out or wrong."""
-    gc.freeze()  # what was imported stays: looking through it for garbage takes a tenth of the time
     if not options.force:
         _protect(options.output)
     if options.jobs is not None and options.scheduler not in ("", LOCAL):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
-from support.bench import PATIENCE, Bench
+from support.bench import PATIENCE, RATE, Bench
 
 from inertid_ros.core.errors import NotIdentifiedError
 from inertid_ros.core.estimation.estimate import LinksEstimate
@@ -94,7 +94,7 @@ def test_predictions_go_on_while_the_links_are_completed(bench: Bench, monkeypat
     assert bench.spin_until(began.is_set)
     before = len(bench.received["links/effort_predicted"])
     bench.feed(2.0)
-    assert bench.spin_until(lambda: len(bench.received["links/effort_predicted"]) > before + 300)
+    assert bench.spin_until(lambda: len(bench.received["links/effort_predicted"]) > before + 1.5 * RATE)
     assert bench.received["links/parameters"] == []
     gate.set()
     assert bench.spin_until(lambda: bool(bench.received["links/parameters"]))
@@ -168,7 +168,7 @@ def test_samples_are_answered_while_links_are_completed_to_be_saved(
     assert bench.spin_until(lambda: bool(threads))
     answered = len(bench.received["links/effort_predicted"])
     bench.feed(0.5)
-    assert bench.spin_until(lambda: len(bench.received["links/effort_predicted"]) > answered + 50)
+    assert bench.spin_until(lambda: len(bench.received["links/effort_predicted"]) > answered + 0.25 * RATE)
     assert not any(answer.done() for answer in answers)
     may_go_on.set()
     assert bench.spin_until(lambda: all(answer.done() for answer in answers)), "each request has an answer"
