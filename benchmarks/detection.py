@@ -168,13 +168,12 @@ def _push(scenario: Scenario, arm: Arm, motion: Motion, times: FloatArray, since
     else:
         angles = positions[:, :3] @ np.array([[1.0, 0.0, 0.5], [0.5, 1.0, 0.0], [0.0, 0.5, 1.0]])
         forces = scenario.size / np.sqrt(3.0) * np.sin(angles)
-    data, wrenches = arm.model.createData(), np.zeros((len(times), 6))
+    data, felt = arm.model.createData(), np.zeros((len(times), 3))
     for index in np.flatnonzero(np.any(forces != 0.0, axis=1)):
         pin.forwardKinematics(arm.model, data, positions[index])
         pin.updateFramePlacement(arm.model, data, arm.frame)
-        force = data.oMf[arm.frame].rotation.T @ forces[index]
-        wrenches[index] = np.concatenate((force, np.cross(_MOMENT_ARM, force)))
-    return wrenches
+        felt[index] = data.oMf[arm.frame].rotation.T @ forces[index]
+    return np.concatenate((felt, np.cross(_MOMENT_ARM, felt)), axis=1)
 
 
 def _swing(mass: float, arm: Arm, motion: Motion, times: FloatArray, gravity: FloatArray) -> FloatArray:

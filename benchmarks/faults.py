@@ -88,7 +88,7 @@ class Trial:
     def __init__(self, bench: Bench, fault: Fault, clock: str = "simulated") -> None:
         """Start a node."""
         self._bench, self._fault, self._clock = bench, fault, clock
-        bench.simulate(tachometer=True, velocity_noise=0.002, pause=0.0)
+        bench.simulate(tachometer=True, velocity_noise=0.002, pause=0.0, joint_rate=200.0, wrench_rate=200.0)
         if clock == "wall":
             bench.origin = time.time_ns()
         bench.start(use_sim_time=clock == "simulated")

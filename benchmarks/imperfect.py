@@ -239,17 +239,19 @@ def express(phi: FloatArray, frame: pin.SE3) -> FloatArray:
 def true_wrenches(
     arm: Arm, motion: Motion | QuinticMoves, times: FloatArray, phi: FloatArray, gravity: FloatArray
 ) -> FloatArray:
-    """The wrench that the sensor exerts on the load, (N, 6) in its frame: d'Alembert with pinocchio's inertia."""
-    body = _make_body(phi)
-    data, wrenches = arm.model.createData(), np.empty((len(times), 6))
+    """The wrench that the sensor exerts on the load, (N, 6) in its frame: what the last joint transmits, by RNEA.
+
+    The arm itself weighs nothing.
+    """
+    model, frame = arm.model.copy(), arm.model.frames[arm.frame]
+    model.appendBodyToJoint(frame.parentJoint, _make_body(phi), frame.placement)
+    model.gravity.linear = gravity
+    data, wrenches = model.createData(), np.empty((len(times), 6))
+    force = data.f[frame.parentJoint]
     for index, (q, v, a) in enumerate(zip(*motion.at(times), strict=True)):
-        pin.forwardKinematics(arm.model, data, q, v, a)
-        pin.updateFramePlacement(arm.model, data, arm.frame)
-        twist = pin.getFrameVelocity(arm.model, data, arm.frame, pin.LOCAL)
-        acceleration = pin.getFrameAcceleration(arm.model, data, arm.frame, pin.LOCAL)
-        acceleration.linear -= data.oMf[arm.frame].rotation.T @ gravity
-        wrenches[index] = (body * acceleration + twist.cross(body * twist)).vector
-    return wrenches
+        pin.rnea(model, data, q, v, a)
+        wrenches[index] = force.vector
+    return np.asarray(wrenches @ frame.placement.toActionMatrix())
 
 
 @dataclass(frozen=True)
