@@ -7,6 +7,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from inertid_ros.files.provenance import list_versions
 from inertid_ros.replay import cluster, recordings
 from inertid_ros.replay.inputs import Plan
 
-pytest.importorskip("distributed")
+pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is not installed")
 BAGS = ["bag_0", "broken.mcap", "bag_1", "bag_2"]
 
 
