@@ -16,7 +16,7 @@ from inertid_ros.core.estimation.systematic import NUISANCES, count_independent,
 from inertid_ros.core.input.base_tilt import BaseTilt
 from inertid_ros.core.records import ImuBlock, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
-from inertid_ros.core.settings.choices import EffortUnit, Source
+from inertid_ros.core.settings.choices import EffortUnit, Method, Source
 from inertid_ros.core.settings.settings import LinksSettings, LoadSettings, Settings
 
 _SAMPLES = 300
@@ -44,10 +44,12 @@ def warm_up() -> None:
     links = LinksSettings(effort_unit=EffortUnit.NEWTON_METRE)
     settings = Settings(load=LoadSettings(sensor_frame="second"), links=links)
     both = replace(settings, links=replace(links, source=Source.BOTH))
+    energy = replace(settings, links=replace(links, method=Method.ENERGY))
     chains = [
         Chain(robot, settings, Target.LOAD),
         Chain(robot, settings, Target.LINKS),
         Chain(robot, both, Target.LINKS),
+        Chain(robot, energy, Target.LINKS),
     ]
     angles = np.maximum(0.0, np.arange(_SAMPLES) - 0.8 * _SAMPLES) * 0.02
     for index, angle in enumerate(angles.tolist(), start=1):
