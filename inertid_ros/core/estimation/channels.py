@@ -37,6 +37,7 @@ def fold_channels(
     sums: FloatArray,
     block: float,
     products: FloatArray,
+    senses: FloatArray,
 ) -> bool:
     """Fold a row [A, B, y] (K, U + V + 1) into the information of each channel on its own, where it is usable.
 
@@ -55,7 +56,8 @@ def fold_channels(
         sums: (K, 6) rows, squares and sum of what was measured, and sum, squares and count of the innovations in the
             present block.
         block: innovations in a block.
-        products: sums of products of each channel's line, laid out as the matrices are; lower triangles.
+        products: (3, N) sums of products of each channel's line, laid out as the matrices are; lower triangles.
+        senses: (K,) to which of them a line belongs: 0, 1, or -1 for the last.
 
     Returns:
         Whether a channel's block is full.
@@ -75,7 +77,8 @@ def fold_channels(
                 innovation -= line[j] * values[index]
         line[size] = row[k, last]
         innovation *= noise[k] / (noise[k] + spread[k] + floors[k] ** 2)
-        add_products(products[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1), line)
+        own = products[int(senses[k])][offsets[k, 0] : offsets[k + 1, 0]]
+        add_products(own.reshape(size + 1, size + 1), line)
         matrix = matrices[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1)
         fold_row(matrix, line)
         sums[k, 0] += 1.0

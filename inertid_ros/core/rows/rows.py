@@ -141,7 +141,8 @@ class Rows:
         own = self._own, integers
         self._weigh_entries = specialise(weigh_entries, *own, self._own)
         self._record_row = specialise(record_row, *own, self._own, integers.reshape(0, 0), table)
-        self._fill_nuisances = specialise(fill_nuisances, *own, 0, table)
+        gears = integers.reshape(0, 2)
+        self._fill_nuisances = specialise(fill_nuisances, *own, 0, table, self._own, gears, self._own)
 
     @cached_property
     def foresee(self) -> Callable[..., bool]:
@@ -174,9 +175,11 @@ class Rows:
         """Record the newest row and leave out what noise alone would excite, see `making.record_row`."""
         return self._record_row(self._own, self.own_integers, values, drives, record)
 
-    def fill_nuisances(self, first: int, tilted: FloatArray) -> None:
-        """Fill in the columns of tilt and delay, see `making.fill_nuisances`."""
-        self._fill_nuisances(self._own, self.own_integers, first, tilted)
+    def fill_nuisances(
+        self, first: int, tilted: FloatArray, values: FloatArray, gears: IntArray, senses: FloatArray
+    ) -> None:
+        """Fill in the columns of gears, tilt and delay, see `making.fill_nuisances`."""
+        self._fill_nuisances(self._own, self.own_integers, first, tilted, values, gears, senses)
 
     def set_values(self, values: FloatArray) -> None:
         """Predict with these values (U,) of the unknowns from now on."""

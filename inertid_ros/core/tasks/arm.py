@@ -11,6 +11,7 @@ from inertid_ros.core.checks.effort_convention import EffortCheck
 from inertid_ros.core.checks.effort_faults import EffortFaults
 from inertid_ros.core.checks.energy_balance import EnergyCrossCheck
 from inertid_ros.core.diagnosis import Finding, Health
+from inertid_ros.core.equations.arm import GEAR
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.errors import FileFormatError
@@ -48,6 +49,9 @@ fortieth of its standard deviations."""
 _WANDER = 0.2
 """How far friction may wander while it is recorded, over how far its shape may be from the model's: with the default, a
 tenth of it. Gears that warm up lose a third in minutes, which is 9 % root mean square from the mean."""
+_GEAR = 0.2
+"""Part of its torque that a gear may take, over how far friction may be from the model's: with the default, a tenth, of
+the order of harmonic drives under load."""
 _TRIAL = 100
 """Rows (2 s of motion) that an arm known from before a restart must predict."""
 _CONTRADICTED = 9.0
@@ -97,10 +101,12 @@ class ArmTask:
             self._fit = RowFit(len(floors))
             floors = floors[:1]
         self._nuisances = len(equation.unknowns) - len(prior.factor)
+        self._links = int((model.base.columns < model.unknowns.inertial.stop).sum())
+        self._gears, self._senses = _list_gears(model, equation), np.zeros(len(equation.channels))
         nuisances = None
         if self._nuisances:
             nuisances = _list_nuisances(links, model, equation, tilt)
-            used = _list_used(equation, nuisances, tilt)
+            used = _list_used(equation, nuisances, tilt, self._gears)
         self.estimator = ReweightedEstimator(used, prior, floors, correlation, nuisances)
         self._predictor = predictor
         self._shrunk: Prediction | None = None
@@ -159,7 +165,7 @@ class ArmTask:
                 self._fit.take(record)
             else:
                 self._add_nuisances(sample)
-                self.estimator.take(row.equations, row.usable, spread)
+                self.estimator.take(row.equations, row.usable, spread, self._senses)
             decision = self._test(row.equations, row.usable)
         if stamp // INTERVAL % INTERVALS_PER_SOLUTION == 0 and self.estimator.rows > _GROWN * self._solved_rows:
             self._solve(sample.item(0))
@@ -214,9 +220,9 @@ class ArmTask:
             self._tilt.restart()
 
     def _add_nuisances(self, sample: FloatArray) -> None:
-        """Fill in the columns of tilt and delay, once the filters have settled after a restart.
+        """Fill in the columns of gears, tilt and delay, once the filters have settled after a restart.
 
-        Windows of the integral method have neither: what is unknown of them stays unknown.
+        Windows of the integral method have none: what is unknown of them stays unknown.
         """
         if self._nuisances == 0 or self._method is Method.INTEGRAL:
             return
@@ -226,7 +232,8 @@ class ArmTask:
         if self._settled_at == -np.inf:
             self._settled_at = time + self.rows.settling
         first = self._first_effort if self.model.source.has_efforts else 0
-        self.rows.fill_nuisances(first if time >= self._settled_at else len(self.model.channels), tilted)
+        late = first if time >= self._settled_at else len(self.model.channels)
+        self.rows.fill_nuisances(late, tilted, self._values[: self._links], self._gears, self._senses)
 
     def finish(self, segment: Segment, events: tuple[Event, ...]) -> Output:
         """Readings and predictions as the driver publishes them, and the rows used since the last segment."""
@@ -386,10 +393,23 @@ def _list_nuisances(links: LinksSettings, model: LinkModel, equation: Equation, 
         links.friction_uncertainty,
         _WANDER * links.friction_uncertainty,
         tuple(frictions),
+        len(_list_gears(model, equation)),
+        _GEAR * links.friction_uncertainty,
+        int((model.base.columns < model.unknowns.inertial.stop).sum()),
     )
 
 
-def _list_used(equation: Equation, nuisances: Nuisances, tilt: GravityTilt | None) -> tuple[IntArray, ...]:
+def _list_gears(model: LinkModel, equation: Equation) -> IntArray:
+    """For each joint the unknown of its Coulomb friction and the column of its gear (n, 2); (0, 2) without columns."""
+    places = {name: index for index, name in enumerate(equation.unknowns)}
+    names = [(f"{joint}.coulomb", f"{joint}.{GEAR}") for joint in model.arm.joint_names]
+    listed = [(places[coulomb], places[gear]) for coulomb, gear in names if gear in places]
+    return np.array(listed, dtype=np.int64).reshape(-1, 2)
+
+
+def _list_used(
+    equation: Equation, nuisances: Nuisances, tilt: GravityTilt | None, gears: IntArray
+) -> tuple[IntArray, ...]:
     """For each channel the unknowns that can be in it, then the nuisances."""
     channels, shared = len(equation.channels), len(nuisances.tilts) + 1
     shows = np.ones((channels, shared), dtype=bool)
@@ -397,7 +417,10 @@ def _list_used(equation: Equation, nuisances: Nuisances, tilt: GravityTilt | Non
         shows[channels - len(tilt.shows) :, :-1] = tilt.shows
         shows[: channels - len(tilt.shows), AXES:-1] = False
     last = len(equation.unknowns) - shared + np.arange(shared)
-    return tuple(np.append(own, last[shown]) for own, shown in zip(equation.used, shows, strict=True))
+    geared = np.split(gears[:, 1], len(gears)) if len(gears) else []
+    none = [gears[:0, 1]] * (channels - len(geared))
+    parts = zip(equation.used, [*none, *geared], shows, strict=True)
+    return tuple(np.concatenate((own, gear, last[shown])) for own, gear, shown in parts)
 
 
 def _list_floors(links: LinksSettings, model: LinkModel) -> FloatArray:
