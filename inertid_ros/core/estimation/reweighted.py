@@ -22,9 +22,10 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.estimation.channels import add_channels, explain_channels, find_spread, fold_channels
+from inertid_ros.core.estimation.gears import Channel
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.misfit import Blocks
-from inertid_ros.core.estimation.systematic_links import Channel, JointSolution, Nuisances, solve_jointly
+from inertid_ros.core.estimation.systematic_links import JointSolution, Nuisances, solve_jointly
 from inertid_ros.core.records import FloatArray, IntArray
 
 BLOCK = 50

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
+from inertid_ros.core.estimation.gears import Channel
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.misfit import Blocks
 from inertid_ros.core.estimation.systematic_links import (
-    Channel,
     JointSolution,
     Nuisances,
     add_courses,
