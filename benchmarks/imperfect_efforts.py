@@ -25,6 +25,8 @@ LEVERS = {
     "DDArm": (120.0, 120.0, 60.0),
 }
 """Torques that the joints are made for [Nm]: friction and noise are parts of them."""
+SPRING_AT = 0.4
+"""Position of the second joint [rad] in which its spring has no torque."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,9 @@ class EffortImperfections:
         stribeck: part of Coulomb friction that comes on top at low velocity, as it is.
         knee: velocity [rad/s] at which friction changes its sign.
         heat: part of the friction that is lost over the run, as it is.
+        gear: part of the torque between gear and link that the gear takes as friction, as it is.
+        spring: torque of a balance spring at the second joint, as a part of its lever, as it is.
+        low_pass: cutoff of a filter in the driver of the efforts [Hz]; 0 for none.
         coloured: share of the noise's standard deviation that is correlated, over
         correlation: [s].
         noise: white, as a part of the levers, at 250 Hz.
@@ -53,6 +58,9 @@ class EffortImperfections:
     stribeck: float = 0.0
     knee: float = 0.005
     heat: float = 0.0
+    gear: float = 0.0
+    spring: float = 0.0
+    low_pass: float = 0.0
     coloured: float = 0.0
     correlation: float = 0.3
     noise: float = 0.005
@@ -143,7 +151,10 @@ def record(
     efforts = np.array([pin.rnea(model, data, *state) for state in zip(*motion.at(then), strict=True)])
     _, vd, ad = motion.at(then)
     warm = 1.0 - has.heat * (1.0 - np.exp(-2.0 * times / seconds)) / (1.0 - np.exp(-2.0))
-    shape = np.tanh(vd / has.knee) * (1.0 + has.stribeck * np.exp(-((vd / 0.1) ** 2)))
+    changes_sign = np.tanh(vd / has.knee)
+    shape = changes_sign * (1.0 + has.stribeck * np.exp(-((vd / 0.1) ** 2)))
+    efforts[:, 1] -= has.spring * arm.levers[1] * np.sin(motion.at(then)[0][:, 1] - SPRING_AT)
+    efforts += has.gear * np.abs(efforts) * changes_sign
     efforts += arm.rotor * ad + warm[:, None] * (arm.viscous * vd + arm.coulomb * shape) + arm.offset
     efforts *= 1.0 + has.gain * rng.normal(size=len(arm.joints))
     scale = has.noise * arm.levers * np.sqrt(rate / 250.0)
@@ -152,6 +163,9 @@ def record(
         decay = np.exp(-1.0 / (rate * has.correlation))
         slow = lfilter([np.sqrt(1 - decay**2)], [1.0, -decay], rng.normal(size=q.shape), axis=0)
         efforts += has.coloured * scale * slow
+    if has.low_pass:
+        decay = np.exp(-2.0 * np.pi * has.low_pass / rate)
+        efforts = lfilter([1.0 - decay], [1.0, -decay], efforts, axis=0, zi=decay * efforts[:1])[0]
     q = np.round(q / has.encoder) * has.encoder
     velocities = v + has.tachometer * rng.normal(size=v.shape)
     stamps = 1_700_000_000_000_000_000 + np.round(times * 1e9).astype(np.int64)

@@ -58,6 +58,9 @@ CONDITIONS = {
     "heat": Condition("friction -30 % by heat", EffortImperfections(heat=0.3)),
     "tilt": Condition("gravity 0.5° off", EffortImperfections(tilt=np.deg2rad(0.5))),
     "coloured": Condition("half the noise correlated over 0.3 s", EffortImperfections(coloured=1.0)),
+    "gear5": Condition("gear friction, 5 % of the torque", EffortImperfections(gear=0.05)),
+    "gear10": Condition("gear friction, 10 % of the torque", EffortImperfections(gear=0.1)),
+    "gear15": Condition("gear friction, 15 % of the torque", EffortImperfections(gear=0.15)),
     "all": Condition(
         "all together, Stribeck 30 %, heat -20 %",
         EffortImperfections(stribeck=0.3, delay=-0.004, gain=0.02, heat=0.2, tilt=np.deg2rad(0.5), coloured=1.0),

@@ -96,6 +96,8 @@ _ZERO = 1e-12
 NUISANCES = ("tilt_x", "tilt_y", "delay")
 """Names of the last columns: tilt of the base about two horizontal axes, and delay of the readings; between them are
 those of what only tilted gravity shows, see `tilt`."""
+GEAR = "gear"
+"""Name of the columns before them, one for each joint: friction that grows with the torque of its gear."""
 
 
 class Payload:
@@ -133,8 +135,8 @@ def make_arm_equation(
         coulomb_velocity: below this velocity Coulomb friction is proportional to it.
         payload: a load whose ten parameters are unknowns after those chosen.
         tilts: unless it is None, columns for the shape of friction (four for each joint, where Coulomb friction is
-            chosen), so many for a tilt of the base, and one for a delay of the readings follow; the last ones are left
-            zero here.
+            chosen), one for each joint's friction that grows with its load, so many for a tilt of the base, and one for
+            a delay of the readings follow; those after the shape are left zero here.
     """
     fixed = [] if payload is None else [(payload.body, payload.pose)]
     tree = pack_tree(arm.model, arm.is_angle, fixed)
@@ -157,6 +159,7 @@ def make_arm_equation(
     drives = np.concatenate((drives, bumps))
     names += tuple(f"{arm.joint_names[joint]}.bump{kind - BUMP + 1}" for kind, joint, _, _ in bumps.tolist())
     if tilts is not None:
+        names += tuple(f"{arm.joint_names[joint]}.{GEAR}" for joint in range(len(bumps) // BUMPS))
         names += (*NUISANCES[:2], *(f"tilted_{index + 1}" for index in range(tilts - 2)), NUISANCES[-1])
     signals = len(parameters) + len(drives)
     return Equation(

@@ -42,7 +42,8 @@ class Fitted(NamedTuple):
         floors: (K,) smallest standard deviations.
         sums: (K, 6) rows, squares and sum of what was measured, and sum, squares and count of the innovations in the
             present block.
-        products: sums of products of each channel's line, laid out as the matrices are; lower triangles.
+        products: (3, N) sums of products of each channel's line, by the sense of its gear, laid out as the matrices
+            are; lower triangles.
     """
 
     matrices: FloatArray
@@ -57,7 +58,7 @@ class Fitted(NamedTuple):
 
 
 @allocating(brief)
-def fold_channels(fitted: Fitted, row: FloatArray, usable: FloatArray, spread: FloatArray) -> bool:
+def fold_channels(fitted: Fitted, row: FloatArray, usable: FloatArray, spread: FloatArray, senses: FloatArray) -> bool:
     """Fold a row [A, B, y] (K, U + V + 1) into the information of each channel on its own, where it is usable.
 
     The columns B belong to V nuisances, which are taken to be zero here.
@@ -67,6 +68,7 @@ def fold_channels(fitted: Fitted, row: FloatArray, usable: FloatArray, spread: F
         row: the row.
         usable: (K,) whether to take each channel.
         spread: (K,) variances of A x that come of what is not known, see `find_spread`.
+        senses: (K,) to which sums of products a line belongs: 0, 1, or -1 for the last.
 
     Returns:
         Whether a channel's block is full.
@@ -87,7 +89,8 @@ def fold_channels(fitted: Fitted, row: FloatArray, usable: FloatArray, spread: F
                 innovation -= line[j] * values[index]
         line[size] = row[k, last]
         innovation *= noise[k] / (noise[k] + spread[k] + fitted.floors[k] ** 2)
-        add_products(fitted.products[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1), line)
+        own = fitted.products[int(senses[k])][offsets[k, 0] : offsets[k + 1, 0]]
+        add_products(own.reshape(size + 1, size + 1), line)
         fold_row(fitted.matrices[offsets[k, 0] : offsets[k + 1, 0]].reshape(size + 1, size + 1), line)
         sums[k, 0] += 1.0
         sums[k, 1] += row[k, last] ** 2

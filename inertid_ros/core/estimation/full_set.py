@@ -76,9 +76,11 @@ def find_predictor(estimate: LinksEstimate) -> Predictor:
     links the regret is least, whichever of the two is better, and half the distance is counted as uncertainty. With
     gain G and expected deviations W from the URDF, values x_s have the covariance
 
-        C (G P Gᵀ + (1 - G C) W² (1 - G C)ᵀ) Cᵀ
+        C (G (P + d dᵀ) Gᵀ + (1 - G C) W² (1 - G C)ᵀ) Cᵀ
 
-    where P is the repeatability: misfit that would not repeat on other motions is in it.
+    where P is the repeatability: misfit that would not repeat on other motions is in it. What fitted values owe to
+    nuisances, d, makes good for these on the motion that was seen. On another one they have other effects, and d may
+    be an error as it is.
     """
     model, combination = estimate.model, estimate.base.combination
     shrunk = shrink(model, estimate.fitted, estimate.fitted_covariance)
@@ -86,7 +88,9 @@ def find_predictor(estimate: LinksEstimate) -> Predictor:
     half = 0.5 * combination @ (feasible - shrunk.values)
     follows = combination @ shrunk.gain
     kept = (combination - follows @ combination) * shrunk.widths
-    covariance = follows @ estimate.repeatability @ follows.T + kept @ kept.T + np.outer(half, half)
+    owed = follows @ (estimate.values - estimate.fitted)
+    covariance = follows @ estimate.repeatability @ follows.T + kept @ kept.T
+    covariance += np.outer(half, half) + np.outer(owed, owed)
     return Predictor(combination @ shrunk.values + half, covariance)
 
 

@@ -39,17 +39,18 @@ _LEAST_FREEDOM = 0.1
 are: then each is looked at for itself as well."""
 
 
-PLAIN, COUNTED = range(2)
-"""Of rows: their products, and those with which they count, less where columns have turned out wrong."""
+PLAIN, COUNTED, DRIVING, DRIVEN = range(4)
+"""Of rows: their products, and those with which they count, less where columns have turned out wrong; of these, those
+in which the channel's gear drives what moves, and those in which that drives the gear."""
 
 
 class Blocks:
     """Sums of products of rows, block by block; each of them is never changed.
 
     Attributes:
-        kept: products (2, N) of blocks, PLAIN and COUNTED, evenly spread over all of them.
+        kept: products (4, N) of blocks, PLAIN to DRIVEN, evenly spread over all of them.
         numbers: of the blocks that are kept, counted from 0.
-        parts: products (2, N) of all blocks, of which so many in a row are added up that there are few parts.
+        parts: products (4, N) of all blocks, of which so many in a row are added up that there are few parts.
         lengths: how many blocks each part has.
     """
 
@@ -73,6 +74,12 @@ class Blocks:
         self.parts, self.lengths = (*self.parts, products), (*self.lengths, 1.0)
         self._thin_out()
 
+    def copy(self) -> Blocks:
+        """The same with products of its own, which may be changed."""
+        other = copy.copy(self)
+        other.kept, other.parts = (tuple(one.copy() for one in part) for part in (self.kept, self.parts))
+        return other
+
     def with_rest(self, products: FloatArray, length: float) -> Blocks:
         """The same with a part, less than a block, that has not ended yet."""
         other = copy.copy(self)
@@ -82,8 +89,8 @@ class Blocks:
 
     def discount(self, shares: FloatArray) -> Blocks:
         """The same with all rows so far counting less: their products (N,) by these shares."""
-        other = copy.copy(self)
-        made = {id(one): np.stack((one[PLAIN], shares * one[COUNTED])) for one in (*self.kept, *self.parts)}
+        other, factors = copy.copy(self), np.stack((np.ones_like(shares), shares, shares, shares))
+        made = {id(one): one * factors for one in (*self.kept, *self.parts)}
         other.kept, other.parts = (tuple(made[id(one)] for one in part) for part in (self.kept, self.parts))
         return other
 

@@ -29,9 +29,10 @@ from inertid_ros.core.estimation.channels import (
     find_spread,
     fold_channels,
 )
+from inertid_ros.core.estimation.gears import Channel
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.misfit import COUNTED, Blocks
-from inertid_ros.core.estimation.systematic_links import Channel, JointSolution, Nuisances, solve_jointly
+from inertid_ros.core.estimation.misfit import Blocks
+from inertid_ros.core.estimation.systematic_links import JointSolution, Nuisances, solve_jointly
 from inertid_ros.core.records import FloatArray, IntArray
 
 _MEMORY = 60.0
@@ -143,7 +144,7 @@ class ReweightedEstimator:
         self._matrices: FloatArray = np.zeros(int(self._offsets[-1, 0]))
         self._early: FloatArray = np.zeros_like(self._matrices)
         self._early_rows: FloatArray = np.zeros(channels)
-        self._products, self._lost = np.zeros((2, len(self._matrices)))
+        self._products, self._lost = np.zeros((2, 3, len(self._matrices)))
         self._product_rows, self._past, self._is_spent = 0, Blocks(), False
         self._sums: FloatArray = np.zeros((channels, 6))
         self._long, self._short, self._blocks = np.zeros((3, channels))
@@ -179,9 +180,9 @@ class ReweightedEstimator:
 
     def take(self, row: FloatArray, usable: FloatArray) -> None:
         """Fold in a row [A, nuisances, y] (K, U + V + 1) of those channels that are usable (K,)."""
-        spread = np.empty(len(row))
+        spread, no_senses = np.zeros((2, len(row)))
         find_spread(row, self._inverse, True, spread)
-        self.note_row(fold_channels(self.fitted, row, usable, spread))
+        self.note_row(fold_channels(self.fitted, row, usable, spread, no_senses))
 
     def note_row(self, is_full: bool) -> None:
         """A row was folded in, and has filled a block of innovations or not."""
@@ -190,12 +191,13 @@ class ReweightedEstimator:
         self._product_rows += 1
         if self._product_rows >= _PRODUCTS_BLOCK:
             self._past.end(self._present_block)
-            self._products, self._lost, self._product_rows = *np.zeros((2, len(self._matrices))), 0
+            self._products, self._lost, self._product_rows = *np.zeros((2, 3, len(self._matrices))), 0
 
     @property
     def _present_block(self) -> FloatArray:
-        """Products (2, N) of the rows since the last block, see `misfit`."""
-        return np.stack((self._products, self._products - self._lost))
+        """Products (4, N) of the rows since the last block, see `misfit`."""
+        counted = self._products - self._lost
+        return np.stack((self._products.sum(axis=0), counted.sum(axis=0), *counted[1:]))
 
     def _end_blocks(self) -> None:
         ended = self._sums[:, 5] >= BLOCK
@@ -228,7 +230,8 @@ class ReweightedEstimator:
             self._channel(k, self._early).fold_in(math.sqrt(1.0 - share) * self._channel(k).matrix)
         self._early_rows = self._early_rows + (1.0 - shares) * counts
         self._matrices *= np.sqrt(spread)
-        self._lost, self._past = self._products - spread * self._present_block[COUNTED], self._past.discount(spread)
+        self._lost = self._products - spread * (self._products - self._lost)
+        self._past = self._past.discount(spread)
 
     def freeze(self, values: FloatArray, uncertainty: Uncertainty | None) -> None:
         """Take values (U,) from elsewhere, and how uncertain they are; without that nothing is taken to be known."""
@@ -327,7 +330,7 @@ class ReweightedEstimator:
         The blocks of rows, by which a sum judges how far to trust it, are left out.
         """
         other = copy.copy(self)
-        empty = np.empty(0)
+        empty = np.empty((3, 0))
         other.__dict__.update(_is_spent=True, _past=Blocks(), _products=empty, _lost=empty)
         return other
 

@@ -33,6 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.estimation.evidence import find_evidence
+from inertid_ros.core.estimation.gears import Channel, Gears, make_safe
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.misfit import COUNTED, FEWEST_BLOCKS, PLAIN, Blocks, ChannelScores
 from inertid_ros.core.lapack import solve_triangular
@@ -44,13 +45,11 @@ step gains two digits."""
 _COURSES = 3
 """Principal components of a random walk that are nuisances: they have 83 % of its variance, and what warms up has still
 less in the others."""
-_KNEE, _STRIBECK, _WANDERS = range(3)
+_KNEE, _STRIBECK, _GEARS, _WANDERS = range(4)
 """Kinds of nuisances of which the data say how large they are: the first bump of friction, which is where it changes
-its sign, the other ones, and how friction wanders."""
+its sign, the other ones, how friction grows with the load of gears, and how it wanders."""
 _BELIEF = 2.0
 """So many gains that are as is set stand against those that are seen, as an unsure variance has in its prior."""
-_DEPENDENT = 1e-9
-"""Part of a column that must be left by those before it: rounding of products takes the rest over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +64,9 @@ class Nuisances:
         friction: bumps of friction, as a part of the friction of the channel.
         wander: how far friction is from its mean, root mean square over the recording, as a part of it.
         frictions: for each channel the unknowns of its friction, ascending.
+        gears: how many columns, between bumps and tilts, are those of gears whose friction grows with their load.
+        gear: that friction, as a part of the torque.
+        links: how many of the unknowns, the first ones, are those of links.
     """
 
     columns: int = 0
@@ -74,30 +76,14 @@ class Nuisances:
     friction: float = 0.0
     wander: float = 0.0
     frictions: tuple[IntArray, ...] = ()
+    gears: int = 0
+    gear: float = 0.0
+    links: int = 0
 
     @property
     def bumps(self) -> int:
         """How many columns are those of bumps of friction."""
-        return max(self.columns - len(self.tilts) - 1, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """What is known of one channel.
-
-    Attributes:
-        matrix: (n + 1, n + 1) square root of the information of its lines.
-        used: (n,) columns of the rows that it has, ascending: unknowns, then nuisances; then how its friction wanders.
-        rows: how many there have been.
-        variance: of its residuals times their inflation, as a first guess.
-        floor: smallest such variance that is believed.
-    """
-
-    matrix: FloatArray
-    used: IntArray
-    rows: float
-    variance: float
-    floor: float
+        return max(self.columns - self.gears - len(self.tilts) - 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +138,19 @@ def solve_jointly(
     blocks: Blocks,
 ) -> JointSolution:
     """Solve for unknowns and nuisances, from values (U,) to start with."""
-    count = len(start)
-    scores = _list_scores(channels, blocks, count)
-    wanders = _let_wander(channels, nuisances, blocks, count + nuisances.columns)
-    channels = [wander.channel for wander in wanders]
-    size = count + nuisances.columns + sum(wander.places.size for wander in wanders)
-    values = np.concatenate((start, np.zeros(size - count + len(channels))))
+    count, values = len(start), start
     variances = np.array([channel.variance for channel in channels])
     strengths: FloatArray = np.ones(_WANDERS + 1)
-    doubt = 1.0
+    doubt, last = 1.0, count + nuisances.columns
+    bare = channels, blocks
+    gears = Gears(range(last)[count + nuisances.bumps :][: nuisances.gears], nuisances.links)
     for _ in range(_ROUNDS):
+        channels, blocks = gears.load(*bare, values[: nuisances.links])
+        scores = _list_scores(channels, blocks, count)
+        wanders = _let_wander(channels, nuisances, blocks, last)
+        channels = [wander.channel for wander in wanders]
+        size = last + sum(wander.places.size for wander in wanders)
+        values = np.append(values, np.zeros(size + len(channels) - len(values)))
         sizes, kinds = _list_sizes(wanders, nuisances, values[:count])
         sizes[-len(channels) :] *= doubt
         known = np.flatnonzero(sizes)
@@ -233,6 +222,8 @@ def _weigh(
         kinds: (N,) which of them the data may change.
         strengths: of the priors before.
     """
+    if (kinds < 0).all():
+        return strengths, sizes
     lines, left = data[:, :-1], data[:, -1]
     found = find_evidence(lines.T @ lines, lines.T @ left, sizes, kinds, strengths)
     return found.strengths, found.widths
@@ -259,7 +250,8 @@ def _list_sizes(wanders: Sequence[_Wander], nuisances: Nuisances, values: FloatA
     kinds = np.full(len(sizes), -1)
     sizes[len(sizes) - len(wanders) :] = nuisances.gain
     if columns:
-        sizes[bumps:columns] = *nuisances.tilts, nuisances.delay
+        sizes[bumps:columns] = *(nuisances.gear,) * nuisances.gears, *nuisances.tilts, nuisances.delay
+        kinds[bumps : bumps + nuisances.gears] = _GEARS
     for channel, friction, places, _ in wanders:
         own = channel.used[(channel.used >= count) & (channel.used < count + bumps)] - count
         lines = channel.matrix[:, friction]
@@ -288,7 +280,7 @@ def _let_wander(channels: Sequence[Channel], nuisances: Nuisances, blocks: Block
         own = np.isin(channel.used, nuisances.frictions[k]) if k < len(nuisances.frictions) else channel.used < 0
         friction = np.flatnonzero(own)
         courses: FloatArray = np.empty((len(lengths), 0))
-        parts = np.array([part[:, start : start + size**2].reshape(2, size, size) for part in blocks.parts])
+        parts = np.array([part[:, start : start + size**2].reshape(-1, size, size) for part in blocks.parts])
         if nuisances.wander > 0.0 and len(friction) and len(lengths) > 1:
             courses = find_courses(lengths, parts[:, PLAIN, friction[-1], friction[-1]])
         places = first + np.arange(courses.shape[1] * len(friction)).reshape(courses.shape[1], len(friction))
@@ -333,10 +325,7 @@ def add_courses(root: FloatArray, parts: FloatArray, own: IntArray, courses: Flo
     added = courses.shape[1] * len(own)
     crossed = np.einsum("sm,sfj->jmf", courses, whole[:, own]).reshape(len(root), added)
     squares = np.einsum("sm,sk,sfg->mfkg", courses, courses, whole[:, own][:, :, own]).reshape(added, added)
-    safe = root.copy()
-    is_dependent = np.abs(np.diag(root)) <= _DEPENDENT * np.linalg.norm(root, axis=0)
-    safe[is_dependent, is_dependent] = np.inf  # nothing is explained by what other columns explain
-    explained = solve_triangular(safe, crossed, turned=True)
+    explained = solve_triangular(make_safe(root), crossed, turned=True)
     sizes, directions = np.linalg.eigh(squares - explained.T @ explained)
     left = np.sqrt(np.maximum(sizes, 0.0))[:, None] * directions.T
     upper = np.hstack((root[:, :-1], explained, root[:, -1:]))

@@ -59,6 +59,9 @@ FAR = 5e-3
 """A joint that has been this far [rad or m] has moved: gears have no more play."""
 ONE_POSE = 2e-3
 """The arm stands in one pose while no joint has left it by more than this [rad or m]: brakes and controllers give."""
+PLAIN = 0.5
+"""Part of its Coulomb friction from which on the direction in which a joint moves is plain: most of what the filters
+remember was in that direction."""
 LONG = 1.0
 """Time [s] in one pose after which another row of it says nothing new: noise has averaged out, what is wrong stays."""
 
@@ -249,16 +252,27 @@ def record_row(m: FloatArray, of: IntArray, values: FloatArray, drives: IntArray
 
 
 @brief
-def fill_nuisances(m: FloatArray, of: IntArray, first: int, tilted: FloatArray) -> None:
-    """Fill in the columns of a row, before that of the readings, of a tilt of the base and of a delay.
+def fill_nuisances(
+    m: FloatArray,
+    of: IntArray,
+    first: int,
+    tilted: FloatArray,
+    values: FloatArray,
+    gears: IntArray,
+    senses: FloatArray,
+) -> None:
+    """Fill in the columns of a row, before that of the readings, of gears under load, of tilt and of delay.
 
-    That of the delay is -dy/dt of the filtered readings y, which their last filter knows.
+    That of the delay is -dy/dt of the filtered readings y, which their last filter knows. For gears see `gears`.
 
     Args:
         m: floats, see `make_memory`.
         of: their integers.
         first: the first channel that may be late.
         tilted: (n, C) columns of the tilt in the efforts, which are the last channels; (0, C) if the base is level.
+        values: (L,) of the first unknowns, those of links.
+        gears: (n, 2) the unknown of each joint's Coulomb friction, and the column of its gear; (0, 2) without.
+        senses: (K,) result, of gears: 1 where they drive what moves, -1 where that drives them, 0 if neither is plain.
     """
     row, width, channels = of[ROW], of[UNKNOWNS] + 1, of[CHANNELS]
     filtered, cutoff = of[FILTERED_READINGS], m[of[CUTOFFS] + 1]
@@ -271,3 +285,13 @@ def fill_nuisances(m: FloatArray, of: IntArray, first: int, tilted: FloatArray) 
         place = row + width * (channels - len(tilted) + joint + 1) - 2 - tilted.shape[1]
         for column in range(tilted.shape[1]):
             m[place + column] = tilted[joint, column]
+    for joint in range(len(gears)):
+        line = row + width * (channels - len(gears) + joint)
+        torque = 0.0
+        for unknown in range(len(values)):
+            torque += m[line + unknown] * values[unknown]
+        direction, sense = m[line + gears[joint, 0]], 0.0
+        if abs(direction) > PLAIN:
+            sense = 1.0 if direction > 0.0 else -1.0
+        m[line + gears[joint, 1]] = abs(torque) * (direction - sense)
+        senses[channels - len(gears) + joint] = sense if torque > 0.0 else -sense

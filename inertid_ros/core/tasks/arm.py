@@ -12,6 +12,7 @@ from inertid_ros.core.checks.effort_faults import EffortFaults
 from inertid_ros.core.checks.energy_balance import EnergyCrossCheck
 from inertid_ros.core.compiled import specialise
 from inertid_ros.core.diagnosis import Finding, Health
+from inertid_ros.core.equations.arm import GEAR
 from inertid_ros.core.equations.equation import Equation
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.errors import FileFormatError
@@ -65,6 +66,9 @@ fortieth of its standard deviations."""
 _WANDER = 0.2
 """How far friction may wander while it is recorded, over how far its shape may be from the model's: with the default, a
 tenth of it. Gears that warm up lose a third in minutes, which is 9 % root mean square from the mean."""
+_GEAR = 0.2
+"""Part of its torque that a gear may take, over how far friction may be from the model's: with the default, a tenth, of
+the order of harmonic drives under load."""
 _TRIAL = 100
 """Rows (2 s of motion) that an arm known from before a restart must predict."""
 _CONTRADICTED = 9.0
@@ -114,10 +118,12 @@ class ArmTask:
             self._fit = RowFit(len(floors))
             floors = floors[:1]
         self._nuisances = len(equation.unknowns) - len(prior.factor)
+        self._links = int((model.base.columns < model.unknowns.inertial.stop).sum())
+        self._gears = _list_gears(model, equation)
         nuisances = None
         if self._nuisances:
             nuisances = _list_nuisances(links, model, equation, tilt)
-            used = _list_used(equation, nuisances, tilt)
+            used = _list_used(equation, nuisances, tilt, self._gears)
         self.estimator = ReweightedEstimator(used, prior, floors, correlation, nuisances)
         self._predictor = predictor
         self._shrunk: Prediction | None = None
@@ -147,7 +153,8 @@ class ArmTask:
     def _specialise_use_row(self) -> Callable[..., int]:
         rows, table = self.rows, np.empty((1, 1))
         known = Predicted(self._values, self._root, self._left), self.estimator.fitted, self._work, self._tilted
-        return specialise(use_row, rows.own_floats, rows.own_integers, table, self._drives, *known, 0, table, 0)
+        which = self._gears, 0, 0
+        return specialise(use_row, rows.own_floats, rows.own_integers, table, self._drives, *known, *which, table, 0)
 
     def begin(self, segment: Segment) -> int:
         """Carry a segment through up to its first row."""
@@ -204,7 +211,8 @@ class ArmTask:
         predicted = Predicted(self._values, self._root, self._left)
         known = predicted, estimator.fitted, self._work, self._tilted
         memory = rows.own_floats, rows.own_integers
-        return self._use_row(*memory, sample[None], self._drives, *known, first_late, record, steps)
+        which = self._gears, self._links, first_late
+        return self._use_row(*memory, sample[None], self._drives, *known, *which, record, steps)
 
     def _check_efforts(self, check: EffortCheck, segment: Segment, position: int) -> None:
         """Compare efforts with what they should be; those that are stuck are not usable."""
@@ -414,10 +422,23 @@ def _list_nuisances(links: LinksSettings, model: LinkModel, equation: Equation, 
         links.friction_uncertainty,
         _WANDER * links.friction_uncertainty,
         tuple(frictions),
+        len(_list_gears(model, equation)),
+        _GEAR * links.friction_uncertainty,
+        int((model.base.columns < model.unknowns.inertial.stop).sum()),
     )
 
 
-def _list_used(equation: Equation, nuisances: Nuisances, tilt: GravityTilt | None) -> tuple[IntArray, ...]:
+def _list_gears(model: LinkModel, equation: Equation) -> IntArray:
+    """For each joint the unknown of its Coulomb friction and the column of its gear (n, 2); (0, 2) without columns."""
+    places = {name: index for index, name in enumerate(equation.unknowns)}
+    names = [(f"{joint}.coulomb", f"{joint}.{GEAR}") for joint in model.arm.joint_names]
+    listed = [(places[coulomb], places[gear]) for coulomb, gear in names if gear in places]
+    return np.array(listed, dtype=np.int64).reshape(-1, 2)
+
+
+def _list_used(
+    equation: Equation, nuisances: Nuisances, tilt: GravityTilt | None, gears: IntArray
+) -> tuple[IntArray, ...]:
     """For each channel the unknowns that can be in it, then the nuisances."""
     channels, shared = len(equation.channels), len(nuisances.tilts) + 1
     shows = np.ones((channels, shared), dtype=bool)
@@ -425,7 +446,10 @@ def _list_used(equation: Equation, nuisances: Nuisances, tilt: GravityTilt | Non
         shows[channels - len(tilt.shows) :, :-1] = tilt.shows
         shows[: channels - len(tilt.shows), AXES:-1] = False
     last = len(equation.unknowns) - shared + np.arange(shared)
-    return tuple(np.append(own, last[shown]) for own, shown in zip(equation.used, shows, strict=True))
+    geared = np.split(gears[:, 1], len(gears)) if len(gears) else []
+    none = [gears[:0, 1]] * (channels - len(geared))
+    parts = zip(equation.used, [*none, *geared], shows, strict=True)
+    return tuple(np.concatenate((own, gear, last[shown])) for own, gear, shown in parts)
 
 
 def _list_floors(links: LinksSettings, model: LinkModel) -> FloatArray:

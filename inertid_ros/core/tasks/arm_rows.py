@@ -21,9 +21,9 @@ RECORD, ADD_WORK, FILL, FOLD = 1, 2, 4, 8
 """Steps: record the row, add the work of its sample up, fill in the columns of nuisances, and fold it in."""
 WINDOW_OVER, BLOCK_OVER = 1, 2
 """What is left to be done then: a window of the work has ended, or a block of innovations."""
-MEASURED, PREDICTED, USABLE, DEVIATION, SPREAD = RECORDED = range(5)
+MEASURED, PREDICTED, USABLE, DEVIATION, SPREAD, SENSE = RECORDED = range(6)
 """What is recorded of a row: readings and predictions, which of them are usable, standard deviations of what is
-predicted, and the variances of what the estimator itself predicts that come of its unknowns."""
+predicted, the variances of what the estimator itself predicts that come of its unknowns, and the sense of gears."""
 
 
 class Predicted(NamedTuple):
@@ -62,6 +62,8 @@ def use_row(
     fitted: Fitted,
     work: Work,
     tilted: Tilted,
+    gears: IntArray,
+    links: int,
     first_late: int,
     record: FloatArray,
     steps: int,
@@ -77,8 +79,10 @@ def use_row(
         fitted: what the estimator knows.
         work: of the efforts so far.
         tilted: what a tilt of the base adds to efforts.
+        gears: see `fill_nuisances`.
+        links: how many of the unknowns, the first ones, are those of links.
         first_late: the first channel that may be late.
-        record: (5, K) what is recorded of the row, see RECORDED.
+        record: (6, K) what is recorded of the row, see RECORDED.
         steps: which.
 
     Returns:
@@ -89,6 +93,7 @@ def use_row(
     if steps & RECORD:
         is_bad = record_row(m, of, predicted.values, drives, record)
         record_deviations(row, predicted, fitted, record)
+        record[SENSE, :] = 0.0
         if steps & ADD_WORK:
             if is_bad:
                 work.state[0] = 0.0
@@ -97,9 +102,9 @@ def use_row(
     if steps & FILL:
         if len(tilted.clock) > 0:
             take_tilt(tilted, samples[0])
-        fill_nuisances(m, of, first_late, tilted.state[2])
+        fill_nuisances(m, of, first_late, tilted.state[2], predicted.values[:links], gears, record[SENSE])
     if steps & FOLD:
         usable = m[of[ROW_USABLE] : of[ROW_USABLE] + channels]
-        if fold_channels(fitted, row, usable, record[SPREAD]):
+        if fold_channels(fitted, row, usable, record[SPREAD], record[SENSE]):
             rest |= BLOCK_OVER
     return rest

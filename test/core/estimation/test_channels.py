@@ -22,7 +22,7 @@ def test_channels_are_folded_each_on_its_own() -> None:
     used = [np.array([0, 2, 3]), np.array([1, 2]), np.array([0, 1, 2, 3])]
     offsets = np.zeros((4, 2), dtype=np.int64)
     offsets[1:, 0], offsets[1:, 1] = np.cumsum([16, 9, 25]), np.cumsum([3, 2, 4])
-    matrices, sums, products = np.zeros(50), np.zeros((3, 6)), np.zeros(50)
+    matrices, sums, products = np.zeros(50), np.zeros((3, 6)), np.zeros((3, 50))
     values, noise, floors = random.normal(size=4), random.uniform(0.1, 1.0, 3), random.uniform(0.1, 1.0, 3)
     inverse = np.triu(random.normal(size=(4, 4)))
     covariance = inverse @ inverse.T
@@ -30,12 +30,13 @@ def test_channels_are_folded_each_on_its_own() -> None:
     for k, columns in enumerate(used):
         rows[:, k, [*columns, 4]] = random.normal(size=(70, len(columns) + 1))
     usable = (random.random((70, 3)) < 0.7).astype(float)
+    senses = random.integers(-1, 2, (70, 3)).astype(float)
     joined, counts = np.concatenate(used), np.cumsum(usable, axis=0)
     fitted = Fitted(matrices, offsets, joined, values, inverse, noise, floors, sums, products)
     spread = np.empty(3)
-    for row, chosen, count in zip(rows, usable, counts, strict=True):
+    for row, chosen, count, sense in zip(rows, usable, counts, senses, strict=True):
         find_spread(row, inverse, True, spread)
-        is_full = fold_channels(fitted, row, chosen, spread)
+        is_full = fold_channels(fitted, row, chosen, spread, sense)
         assert is_full == bool(np.any((count >= BLOCK) & (chosen == 1.0)))
     for k, columns in enumerate(used):
         own = rows[usable[:, k] == 1.0, k]
@@ -43,8 +44,10 @@ def test_channels_are_folded_each_on_its_own() -> None:
         matrix = matrices[offsets[k, 0] : offsets[k + 1, 0]].reshape(size, size).copy()
         matrix[-1, -1] = abs(matrix[-1, -1])
         np.testing.assert_allclose(matrix, make_root(own[:, [*columns, 4]]), atol=1e-12)
-        summed = products[offsets[k, 0] : offsets[k + 1, 0]].reshape(size, size)
-        np.testing.assert_allclose(summed, np.tril(own[:, [*columns, 4]].T @ own[:, [*columns, 4]]), atol=1e-12)
+        for sense in (0, 1, -1):
+            lines = rows[(usable[:, k] == 1.0) & (senses[:, k] == sense), k][:, [*columns, 4]]
+            summed = products[sense, offsets[k, 0] : offsets[k + 1, 0]].reshape(size, size)
+            np.testing.assert_allclose(summed, np.tril(lines.T @ lines), atol=1e-12)
         expected = np.einsum("ni,ij,nj->n", own[:, :-1], covariance, own[:, :-1])
         innovations = (own[:, -1] - own[:, :-1] @ values) * noise[k] / (noise[k] + expected + floors[k] ** 2)
         measured = own[:, -1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.estimation.estimate import LinksEstimate
@@ -110,6 +111,17 @@ def test_predictor_stays_with_strong_data_and_goes_to_the_urdf_without() -> None
         np.abs(values - prior)[links] / own[links] for values in (find_predictor(weak).values, weak.fitted)
     )
     assert np.linalg.norm(moved) < 0.5 * np.linalg.norm(fitted)
+
+
+def test_what_fitted_values_owe_to_nuisances_is_uncertain_on_other_motions() -> None:
+    estimate = identify(3.0, 0.05)
+    owing = replace(estimate, values=estimate.fitted + 5.0 * np.sqrt(np.diag(estimate.repeatability)))
+    paid = replace(estimate, values=estimate.fitted)
+    added = find_predictor(owing).covariance - find_predictor(paid).covariance
+    np.testing.assert_array_equal(find_predictor(owing).values, find_predictor(paid).values)
+    sizes = np.linalg.eigvalsh(added / np.sqrt(np.outer(*(np.diag(estimate.repeatability),) * 2)))
+    assert sizes[-1] == pytest.approx(25.0 * len(estimate.values), rel=0.2)
+    assert np.abs(sizes[:-1]).max() < 1e-6 * sizes[-1]
 
 
 def test_ridge_gives_the_same_torques_with_less() -> None:

@@ -106,11 +106,12 @@ def test_blocks_are_discounted_and_remain_what_they_are() -> None:
     blocks, random = Blocks(), np.random.default_rng(5)
     products = random.normal(size=(3, 4))
     for one in products:
-        blocks.end(np.stack((one, one)))
+        blocks.end(np.stack((one, one, 2.0 * one, 3.0 * one)))
     shares = random.uniform(size=4)
     counted = blocks.discount(shares)
-    expected = np.stack((products, shares * products), axis=1)
+    counts = np.array([1.0, 1.0, 2.0, 3.0])[:, None] * products[:, None]
+    expected = counts * np.stack((np.ones(4), shares, shares, shares))
     np.testing.assert_array_equal(counted.kept, expected)
     np.testing.assert_array_equal(counted.parts, expected)
-    np.testing.assert_array_equal(blocks.kept, np.stack((products, products), axis=1))
+    np.testing.assert_array_equal(blocks.kept, counts)
     assert counted.ended == 3

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
+from inertid_ros.core.estimation.gears import Channel
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.misfit import Blocks
 from inertid_ros.core.estimation.systematic_links import (
-    Channel,
     JointSolution,
     Nuisances,
     add_courses,
@@ -142,7 +142,7 @@ def test_friction_that_wanders_is_its_mean_and_hides_nothing_else(share: float) 
     lines[:, 5] = TRUE[0] * lines[:, 0] + warm * TRUE[1] * lines[:, 1] + NOISE * random.normal(size=len(lines))
     past = Blocks()
     for part in lines.reshape(blocks, 100, 6):
-        past.end(np.tile(np.tril(part.T @ part).ravel(), (2, 1)))
+        past.end(np.tile(np.tril(part.T @ part).ravel(), (4, 1)))
         if past.ended == blocks // 2:
             past = past.discount(np.full(36, share))
     counted = lines * np.sqrt(np.where(np.arange(len(lines)) < len(lines) // 2, share, 1.0))[:, None]
