@@ -128,14 +128,11 @@ REASONS: dict[tuple[str, str], str] = {
     ("input/synchroniser.py", "Gt → GtE: `stream.newest > newest - _SILENT`"): (
         "a publisher that is exactly a second behind, to the nanosecond, may be silent or not"
     ),
-    ("tasks/wrist.py", "And → Or: `self._sign.sign is None and abs(estimator.values.item(0)) > _LIGHTEST`"): (
-        "equivalent: `WrenchSign.learn` asks the same, and only then it costs a covariance"
-    ),
     (
         "estimation/hypothesis.py",
         "True → False: `True` in `self._hypotheses.is_slight = self._hypotheses.is_watched = True`",
     ): "a real one: test_what_grows_is_a_contact_and_what_may_grow_is_at_last was written for it, and notices it",
-    ("checks/wrench_convention.py", "Gt → GtE: `abs(mass) > max(_LIGHTEST, _BEYOND_DOUBT * np.sqrt(variance))`"): (
+    ("checks/wrench_convention.py", "Gt → GtE: `abs(mass) > _BEYOND_DOUBT * np.sqrt(variance)`"): (
         "a mass that is exactly ten deviations, to the last digit, may have a sign or not"
     ),
     ("input/smoothing.py", "Lt → LtE: `after < stop - 1`"): (

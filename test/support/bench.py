@@ -35,8 +35,6 @@ CHUNK = 0.1
 """Seconds of simulated time that are sent at once."""
 RATE = 100.0
 """Joint states and wrenches per second, unless a test needs more of them: half of the simulation's default."""
-SLICE = 0.002
-"""Seconds between two looks at whether something has happened."""
 PATIENCE = 30.0
 """Seconds after which something that has not happened will not happen, on the slowest machine."""
 
@@ -141,7 +139,7 @@ class Bench:
         while not condition():
             if time.monotonic() > end:
                 return False
-            self.spin(SLICE)
+            self.spin(0.01)
         return True
 
     def feed(
@@ -187,7 +185,7 @@ class Bench:
         """Let simulated time pass, and wait until the node has received what was sent."""
         self.time = until
         self._publish_clock(self.origin + round(until * 1e9))
-        self.spin(SLICE)
+        self.spin(0.005)
         assert self.spin_until(partial(self._has_received, expected)), f"{self._count_received()}, {expected}"
 
     def _publish_clock(self, stamp: int) -> None:

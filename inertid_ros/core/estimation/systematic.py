@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from inertid_ros.core.compiled import allocating, compiled
 from inertid_ros.core.equations.load import FEATURES, LOAD, REGRESSORS, UNKNOWNS
@@ -119,9 +118,18 @@ def make_precision(deviations: FloatArray, rotation: float = 0.0, offset: float 
 
 _KINDS = np.repeat(np.arange(6), (1, 2, 6, 24, 3, 3))
 """(39,) kinds of nuisances: delay, tilts, gains, cross-talk, and what rotation and offset of the sensor cause of it."""
-_PARTS = block_diag(np.eye(3), LEVERS[:, None] * DIRECTIONS)
+
+
+def _extend(turn: FloatArray) -> FloatArray:
+    """A matrix (39, 39) that leaves delay and tilts as they are, and turns gains and cross-talk."""
+    whole = np.eye(3 + len(turn))
+    whole[3:, 3:] = turn
+    return whole
+
+
+_PARTS = _extend(LEVERS[:, None] * DIRECTIONS)
 """(39, 39) columns: nuisances that parts of these kinds are, and"""
-_PARTS_BACK = block_diag(np.eye(3), DIRECTIONS.T / LEVERS)
+_PARTS_BACK = _extend(DIRECTIONS.T / LEVERS)
 """(39, 39) its inverse: the parts that nuisances consist of."""
 _LOAD_PART = np.ascontiguousarray(REGRESSORS[:MOVING, :, :LOAD])
 """(12, 6, 10): what each moving feature adds to the regressor of phi."""
