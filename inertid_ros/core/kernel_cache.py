@@ -1,27 +1,22 @@
 """Compiled code from numba's cache, loaded with what is needed to run it and nothing of what is needed to compile.
 
-Numba itself looks for a place in the cache for every function, prepares for compiling before it loads one, imports the
-modules of all that a kernel calls (and with them `scipy.linalg`), and parses the intermediate code that others may
-inline. That takes several times as long as loading the machine code. The files are numba's own.
+Numba itself looks for a place in the cache for every function, prepares for compiling before it loads one, and parses
+the intermediate code that others may inline. That takes three times as long as loading the machine code. The files are
+numba's own.
 """
 
 # ruff: noqa: SLF001 - numba has no other way to say how its code is loaded
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from numba.core import codegen as numba_codegen
-from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
-from numba.core.environment import Environment
+from numba.core.caching import FunctionCache, NullCache
 from numba.core.runtime.nrt import rtsys
 
 _find_place: Any = FunctionCache
-_Environment: Any = Environment
-_DataFile: Any = IndexDataCacheFile
 _llvm: Any = getattr(numba_codegen, "ll")  # noqa: B009 - numba does not export it
 _runtime: Any = rtsys
 _Library: Any = numba_codegen.JITCodeLibrary
@@ -37,11 +32,9 @@ class KernelCache(NullCache):
     @cached_property
     def _files(self) -> Any:
         try:
-            files = _find_place(self._function)
+            return _find_place(self._function)
         except RuntimeError:  # numba finds no place for this file's code
             return None
-        files._cache_file.__class__ = _KernelFile
-        return files
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for arguments of some types; None if there is none yet."""
@@ -55,31 +48,6 @@ class KernelCache(NullCache):
         """Keep code that was compiled."""
         if self._files is not None:
             self._files.save_overload(sig, cres)
-
-
-class _KernelFile(_DataFile):  # type: ignore[misc]  # numba is not typed
-    """A file of numba's cache."""
-
-    def _load_data(self, name: str) -> Any:
-        with Path(self._data_path(name)).open("rb") as file:
-            return _KernelUnpickler(file).load()
-
-
-class _KernelUnpickler(pickle.Unpickler):
-    """Imports no module for the sake of global variables, which machine code does not look up."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        """What a name stands for."""
-        return _restore_constants if name == "_rebuild_env" else super().find_class(module, name)
-
-
-def _restore_constants(_module: str, constants: Sequence[Any], name: str) -> Any:
-    """The constants of a function, as numba's `_rebuild_env` makes them."""
-    known = _Environment._memo.get(name)
-    if known is None:
-        known = _Environment._memo[name] = _Environment({})
-        known.consts[:], known.env_name = constants, name
-    return known
 
 
 class _KernelLibrary(_Library):  # type: ignore[misc]  # numba is not typed
