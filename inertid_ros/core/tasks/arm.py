@@ -122,7 +122,7 @@ class ArmTask:
         self._gears = _list_gears(model, equation)
         nuisances = None
         if self._nuisances:
-            nuisances = _list_nuisances(links, model, equation, tilt)
+            nuisances = _list_nuisances(links, model, equation, tilt, len(self._gears), self._links)
             used = _list_used(equation, nuisances, tilt, self._gears)
         self.estimator = ReweightedEstimator(used, prior, floors, correlation, nuisances)
         self._predictor = predictor
@@ -143,7 +143,7 @@ class ArmTask:
         self._tilted = LEVEL if tilt is None else tilt.memory
         # Windows of the integral method have no columns of nuisances: what is unknown of them stays unknown.
         self._fold = FILL | FOLD if self._nuisances and self._method is not Method.INTEGRAL else FOLD
-        self._work, self._add_work = (_NO_WORK, 0) if self._energy is None else (self._energy.work, ADD_WORK)
+        self._work = _NO_WORK if self._energy is None else self._energy.work
         self._use_row = self._specialise_use_row()
         self._recorded: list[tuple[int, FloatArray]] = []
         self._deviation: FloatArray | None = None
@@ -174,7 +174,7 @@ class ArmTask:
         if self._check is not None and not is_old:
             self._check_efforts(self._check, segment, position)
         record = np.empty((len(RECORDED), len(row.readings)))
-        steps = RECORD if is_paused else RECORD | self._add_work
+        steps = RECORD if is_paused or self._energy is None else RECORD | ADD_WORK
         folds = not (is_paused or is_old or self._energy_rows)
         if folds and self._trial == 0:
             steps |= self._fold
@@ -408,8 +408,10 @@ def _make_tilt(links: LinksSettings, model: LinkModel) -> GravityTilt | None:
     return GravityTilt(model, links.differentiation_cutoff, links.differentiation_cutoff)
 
 
-def _list_nuisances(links: LinksSettings, model: LinkModel, equation: Equation, tilt: GravityTilt | None) -> Nuisances:
-    """What may be systematically wrong with the readings of an arm."""
+def _list_nuisances(
+    links: LinksSettings, model: LinkModel, equation: Equation, tilt: GravityTilt | None, gears: int, inertial: int
+) -> Nuisances:
+    """What may be systematically wrong with the readings of an arm with so many gears and unknowns of links."""
     places = {name: index for index, name in enumerate(equation.unknowns)}
     names = [(f"{channel}.viscous", f"{channel}.coulomb") for channel in model.channels]
     frictions = [np.array([places[name] for name in own if name in places], dtype=np.int64) for own in names]
@@ -422,9 +424,9 @@ def _list_nuisances(links: LinksSettings, model: LinkModel, equation: Equation, 
         links.friction_uncertainty,
         _WANDER * links.friction_uncertainty,
         tuple(frictions),
-        len(_list_gears(model, equation)),
+        gears,
         _GEAR * links.friction_uncertainty,
-        int((model.base.columns < model.unknowns.inertial.stop).sum()),
+        inertial,
     )
 
 
