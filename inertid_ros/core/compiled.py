@@ -45,6 +45,7 @@ _KERNELS = (
     "estimation/systematic.py",
     "estimation/tracking.py",
     "input/base_tilt.py",
+    "input/joint_clock.py",
     "input/joint_samples.py",
     "input/joint_stream.py",
     "input/reading_samples.py",

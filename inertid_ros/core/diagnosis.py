@@ -62,6 +62,11 @@ _CATALOGUE: dict[str, tuple[Level, str, str]] = {
         "stamps repeat; repeated samples are left out",
         "look for a second publisher or a driver that republishes old readings",
     ),
+    "repeated_states": (
+        "info",
+        "joint states repeat themselves while the arm moves; repeats are left out",
+        "nothing: the driver publishes more often than it measures",
+    ),
     "backward_stamp": (
         "warning",
         "stamps went backward; those samples are left out",

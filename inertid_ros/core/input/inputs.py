@@ -233,7 +233,15 @@ class ArmInput:
         if source is Source.EFFORT:
             readings, delay, named = Timeline(2 * self._n, "effort", health), links.effort_delay, "effort"
         self._synchroniser = Synchroniser(
-            arm.joint_names, arm.is_angle, arm.reach, channels, readings, delay, health, named
+            arm.joint_names,
+            arm.is_angle,
+            arm.reach,
+            channels,
+            readings,
+            delay,
+            health,
+            named,
+            keeps_stamps=source.has_efforts,
         )
 
     def push(self, block: SampleBlock) -> None:

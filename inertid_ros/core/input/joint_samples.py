@@ -57,15 +57,15 @@ POSITION, IS_ANGLE, PRODUCT, POWER, BEFORE, LATEST = range(6)
 VELOCITY, CHANGE, INTEGRAL, DIFFERENCE, SQUARES, SUCCESSIVE, SPEEDS, BENDS, CROSSING, FILTERED = range(6, 16)
 """the last measured velocity and its change, its integral in this chunk, and for `joint_stream.fuse` d, sums of d², of
 products of successive d, of v² and of the squared second differences of v, w [rad/s] and F g."""
-TICK, STAMPED, EVEN, STAMPED_ROUGH, EVEN_ROUGH = range(16, 21)
-"""the mean step [s], the last slopes on the stamps and on an even clock, and the sums of their squared changes;"""
-TRAVEL, SCATTER, JERKS, REACH, SPEED = range(21, 26)
+STAMPED, EVEN, REPORTED, REPORTED_SPEED = range(16, 20)
+"""the last slopes on the stamps and on an even clock (`joint_clock`), and position and velocity as they came last;"""
+TRAVEL, SCATTER, JERKS, REACH, SPEED = range(20, 25)
 """the change of position in this chunk, the usual deviations of positions and of velocities, and the sizes of both
 beyond which there are none;"""
-SLOPE, SLOPE_STEP, RISE, SLOPES, TICKS = range(26, 31)
-"""the last slope, the step [s] before it, the change of slopes over it, how many there were after long steps without a
-gap, and how many steps the mean one is known from."""
-REMEMBERED = 31
+SLOPE, SLOPE_STEP, RISE, SLOPES = range(25, 29)
+"""the last slope, the step [s] before it, the change of slopes over it, and how many there were after long steps
+without a gap."""
+REMEMBERED = 29
 """How many numbers of each joint these are."""
 
 
@@ -119,7 +119,7 @@ def is_outlier(
 
     Args:
         line: integers of the time line.
-        joints: (31, n) see POSITION.
+        joints: (29, n) see POSITION.
         taken: (n,) the columns of the message.
         positions: (C,) of the message.
         velocities: (C,), or (0,) where they are not used.

@@ -3,9 +3,9 @@
 Without measured velocities, or where they contradict the positions, the velocity is the slope at the middle of the
 parabola through three positions on their stamps, which is one sample late. Whether they contradict is judged in
 chunks of samples, by comparing their integral with the change of position; velocities that are right again are used
-again. Where a controller samples evenly and only the stamps jitter, slopes on the stamps are noisy, and too steep on
-average (the mean of 1 / h exceeds 1 over that of h); slopes on an even clock are taken then, for as long as they are
-the smoother ones. The parabola's slope exceeds the velocity by h² / 6 of its second derivative, half a per cent of a
+again. Where a controller samples evenly and only the stamps jitter, `joint_clock` tells when joint states were
+measured; they are filed by that time, unless efforts come in the same messages, whose stamps they share then. The
+parabola's slope exceeds the velocity by h² / 6 of its second derivative, half a per cent of a
 motion of 0.6 Hz at 25 Hz: where steps are long, that of the last three slopes is subtracted. Measured velocities are
 taken as they are then.
 
@@ -29,14 +29,20 @@ import numpy as np
 
 from inertid_ros.core.compiled import brief, compiled
 from inertid_ros.core.diagnosis import Health
+from inertid_ros.core.input.joint_clock import (
+    CLOCK_NUMBERS,
+    LEFT_OUT,
+    SHIFT,
+    find_step,
+    is_repeat,
+    keep_time,
+)
 from inertid_ros.core.input.joint_samples import (
     BEFORE,
     BENDS,
     CHANGE,
     CROSSING,
     DIFFERENCE,
-    EVEN,
-    EVEN_ROUGH,
     FARTHEST,
     FASTEST_JOINT,
     FILTERED,
@@ -55,11 +61,7 @@ from inertid_ros.core.input.joint_samples import (
     SPEED,
     SPEEDS,
     SQUARES,
-    STAMPED,
-    STAMPED_ROUGH,
     SUCCESSIVE,
-    TICK,
-    TICKS,
     TRAVEL,
     VELOCITY,
     find_number_fault,
@@ -68,8 +70,10 @@ from inertid_ros.core.input.joint_samples import (
 )
 from inertid_ros.core.input.timeline import (
     ACCEPTED,
+    FILED,
     FOUND,
     IMPLAUSIBLE,
+    KEEPS_STAMPS,
     LAST,
     LONG_STEP,
     MAX_GAP,
@@ -116,12 +120,6 @@ SURE = 0.02
 """Smallest part of C_0 that counts as noise of the positions: the estimate of a thousand samples is no better."""
 PLAIN = 0.2
 """Part of C_0 that C_0 + 2 C_1 must reach to be believed: two thousand samples give it to a few hundredths."""
-UNEVEN = 0.9
-"""Steps by which two together may exceed two of the even clock's, once this is known from a chunk of samples: where a
-sample was lost they do by one. Shorter ones are those of messages that have waited for each other."""
-SMOOTHER = 0.5
-"""Part of the squared changes of slopes on the stamps that those on an even clock must stay below to be taken: jitter
-that matters multiplies the former, and where it does not, acceleration makes both alike."""
 MEMORY = 2000
 """Samples over which these means are taken: enough to know them to a few per cent; noise changes with the motion."""
 
@@ -131,6 +129,7 @@ def take_states(
     line: IntArray,
     states: FloatArray,
     joints: FloatArray,
+    clock: FloatArray,
     taken: IntArray,
     stamps: IntArray,
     positions: FloatArray,
@@ -142,7 +141,8 @@ def take_states(
     Args:
         line: integers of the time line.
         states: (M, 2 n) its positions and velocities.
-        joints: (31, n) see `joint_samples.POSITION`.
+        joints: (29, n) see `joint_samples.POSITION`.
+        clock: (16,) see `joint_clock.TICK`.
         taken: (n,) the columns of the message.
         stamps: (N,) nanoseconds.
         positions: (N, C) of the message.
@@ -161,22 +161,24 @@ def take_states(
         if missing == n:
             measured = positions[k, :0]
         used = positions[k, :0] if line[UNTRUSTED] else measured
-        step = find_step(stamps[k], line[LAST])
+        distance = (stamps[k] - line[LAST]) * 1e-9
+        if is_repeat(clock, joints, taken, positions[k], measured, distance):
+            continue
+        step = find_step(clock, joints, taken, positions[k], distance)[0]
         if leave_out(line, joints, taken, positions[k], used, step):
             line[FOUND] = OUTLIER
             return k
+        keep_time(clock, joints, taken, positions[k], distance)
         note_sample(line, joints, taken, positions[k], measured, step)
         line[LAST], line[ACCEPTED] = stamps[k], NEVER
         line[SEEN] = (line[SEEN] + 1) % CHUNK
+        measured_at = stamps[k] - int(np.round(1e9 * clock[SHIFT]))
         if len(used) == 0:
-            append_slope(line, states, joints, stamps[k])
-            if len(measured) > 0:
-                for c in range(n):
-                    joints[VELOCITY, c] = measured[taken[c]]
+            append_slope(line, states, joints, measured_at)
+            note_velocities(joints, taken, measured)
         else:
-            step = append_state(line, states, joints, taken, stamps[k], measured)
-            if line[SEEN] == 0:
-                find_crossings(joints, step)
+            append_state(line, states, joints, taken, stamps[k] if line[KEEPS_STAMPS] else measured_at, measured, step)
+        line[FILED] = stamps[k] if line[KEEPS_STAMPS] else measured_at
         if judge_velocities(line, joints):
             line[FOUND] = VELOCITIES_JUDGED
             return k + 1
@@ -184,26 +186,34 @@ def take_states(
 
 
 @compiled
-def find_step(stamp: int, last: int) -> float:
-    """Time [s] between two stamps, inf if there is a gap between them or time was reset."""
-    step = (stamp - last) * 1e-9
-    return float(step if 0.0 < step <= MAX_GAP else np.inf)
-
-
-@compiled
 def append_state(
-    line: IntArray, states: FloatArray, joints: FloatArray, taken: IntArray, stamp: int, velocities: FloatArray
-) -> float:
-    """Append the newest positions with their velocities, measured (C,) and fused; returns the step [s] (inf: none)."""
+    line: IntArray,
+    states: FloatArray,
+    joints: FloatArray,
+    taken: IntArray,
+    stamp: int,
+    velocities: FloatArray,
+    step: float,
+) -> None:
+    """Append the newest positions with their velocities, measured (C,) and fused, a step [s] after the last ones."""
     n, row = len(taken), line[STOP]
-    step = (stamp - line[NEWEST]) * 1e-9 if row > line[START] and line[RAW] == 0 else np.inf
+    if row == line[START] or line[RAW] != 0:
+        step = np.inf
     for c in range(n):
         velocity = velocities[taken[c]]
         states[row, c] = joints[POSITION, c]
         states[row, n + c] = fuse(joints, c, velocity, states[row - 1, c], step)
     line[STAMPS + row] = line[NEWEST] = stamp
     line[STOP], line[RAW] = row + 1, 0
-    return float(step)
+    if line[SEEN] == 0:
+        find_crossings(joints, step)
+
+
+@compiled
+def note_velocities(joints: FloatArray, taken: IntArray, velocities: FloatArray) -> None:
+    """Note velocities (C,), or (0,), that are not used."""
+    for c in range(len(taken) if len(velocities) > 0 else 0):
+        joints[VELOCITY, c] = velocities[taken[c]]
 
 
 @compiled
@@ -253,7 +263,10 @@ def find_crossings(joints: FloatArray, step: float) -> None:
 
 @compiled
 def append_slope(line: IntArray, states: FloatArray, joints: FloatArray, stamp: int) -> None:
-    """Take a position without a velocity: append the one before with the slope of the parabola through three."""
+    """Take a position without a velocity: append the one before, where it is FILED, with the slope at it.
+
+    That is the slope of the parabola through three positions, the last of which was measured at a stamp.
+    """
     n, origin = joints.shape[1], line[ORIGIN]
     if line[RAW] == 2:
         row, time = line[STOP], (line[RAW_LATEST] - origin) * 1e-9
@@ -261,7 +274,7 @@ def append_slope(line: IntArray, states: FloatArray, joints: FloatArray, stamp: 
         for c in range(n):
             states[row, c] = joints[LATEST, c]
             states[row, n + c] = find_slope(joints, c, before, after)
-        line[STAMPS + row] = line[NEWEST] = line[RAW_LATEST]
+        line[STAMPS + row] = line[NEWEST] = line[FILED]
         line[STOP] = row + 1
     for c in range(n):
         joints[BEFORE, c], joints[LATEST, c] = joints[LATEST, c], joints[POSITION, c]
@@ -271,24 +284,10 @@ def append_slope(line: IntArray, states: FloatArray, joints: FloatArray, stamp: 
 
 @compiled
 def find_slope(joints: FloatArray, c: int, before: float, after: float) -> float:
-    """Slope at the middle of the last three positions, which are so far apart [s]: the smoother of both, see above."""
+    """Slope at the middle of the parabola through the last three positions, which are so far apart [s], see above."""
     fall = (joints[LATEST, c] - joints[BEFORE, c]) / before
     rise = (joints[POSITION, c] - joints[LATEST, c]) / after
-    stamped = even = (rise * before + fall * after) / (before + after)
-    mean = 0.5 * (before + after)
-    tick = joints[TICK, c] if joints[TICK, c] > 0.0 else mean
-    steps = joints[TICKS, c]
-    if steps < CHUNK or 2.0 * (mean - tick) <= UNEVEN * tick:
-        joints[TICKS, c] = min(steps + 1.0, CHUNK)
-        joints[TICK, c] = tick + (mean - tick) / joints[TICKS, c]
-    if steps == CHUNK:
-        ticks = 2.0 if 2.0 * (mean - tick) <= UNEVEN * tick else np.round(2.0 * mean / tick)
-        even = (joints[POSITION, c] - joints[BEFORE, c]) / (ticks * tick)
-        for slope, last, rough in ((stamped, STAMPED, STAMPED_ROUGH), (even, EVEN, EVEN_ROUGH)):
-            if ticks == 2.0:
-                joints[rough, c] = (1.0 - 1.0 / MEMORY) * joints[rough, c] + (slope - joints[last, c]) ** 2
-    joints[STAMPED, c], joints[EVEN, c] = stamped, even
-    slope = float(even if joints[EVEN_ROUGH, c] < SMOOTHER * joints[STAMPED_ROUGH, c] else stamped)
+    slope = float((rise * before + fall * after) / (before + after))
     if min(before, after) > LONG_STEP and max(before, after) <= MAX_GAP:
         return slope - before * after / 6.0 * note_slope(joints, c, slope, before)
     joints[SLOPES, c] = 0.0
@@ -371,7 +370,8 @@ class JointStream(Timeline):
 
     Attributes:
         columns: (n,) indices of this stream's joints among those of a sample.
-        joints: (31, n) what is remembered of each, see `joint_samples.POSITION`.
+        joints: (29, n) what is remembered of each, see `joint_samples.POSITION`.
+        clock: (16,) of its publisher, see `joint_clock.TICK`.
         targets: (2 n,) columns of a sample that the states belong to.
     """
 
@@ -384,6 +384,7 @@ class JointStream(Timeline):
         origin: int,
         health: Health,
         on_distrust: Callable[[int, int, int], None] | None = None,
+        keeps_stamps: bool = False,
     ) -> None:
         """Make a stream for some of a total of joints.
 
@@ -396,12 +397,15 @@ class JointStream(Timeline):
             health: where to report.
             on_distrust: called when velocities are used no longer, with the stamp since which they may have been wrong,
                 the present one, and the step between joint states [ns].
+            keeps_stamps: whether joint states must stay where their stamps say, beside readings of the same messages.
         """
         self.columns = columns
         self.joints = np.zeros((REMEMBERED, len(columns)))
         self.joints[IS_ANGLE] = is_angle
         self.joints[[REACH, SPEED]] = np.minimum(reach, [[FARTHEST], [FASTEST_JOINT]])
+        self.clock = np.zeros(CLOCK_NUMBERS)
         super().__init__(2 * len(columns), "joint_states", health, origin)
+        self.integers[KEEPS_STAMPS] = keeps_stamps
         self.targets: IntArray = 1 + np.concatenate((columns, total + np.array(columns)))
         self._health = health
         self._on_distrust = on_distrust
@@ -418,13 +422,16 @@ class JointStream(Timeline):
     ) -> bool:
         """Take joint states, see `take_states`; returns whether time was reset."""
         given = positions[:0] if velocities is None else velocities
-        joints, is_reset = self.joints, False
-        position = take_states(self.integers, self.states, joints, taken, stamps, positions, given, 0)
+        joints, clock, is_reset = self.joints, self.clock, False
+        position = take_states(self.integers, self.states, joints, clock, taken, stamps, positions, given, 0)
         while position >= 0:
             verdict = self.decide(stamps, position)
             is_reset |= verdict is Verdict.RESET
             position += verdict is Verdict.LEAVE
-            position = take_states(self.integers, self.states, joints, taken, stamps, positions, given, position)
+            position = take_states(self.integers, self.states, joints, clock, taken, stamps, positions, given, position)
+        if clock.item(LEFT_OUT):
+            self._health.report("joint_states", "repeated_states", stamps.item(-1), count=int(clock[LEFT_OUT]))
+            clock[LEFT_OUT] = 0.0
         return is_reset
 
     def decide(self, stamps: IntArray, position: int) -> Verdict:

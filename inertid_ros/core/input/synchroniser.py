@@ -91,6 +91,7 @@ class Synchroniser:
         health: Health,
         source: str,
         faults: ReadingFaults | None = None,
+        keeps_stamps: bool = False,
     ) -> None:
         """Pair readings with the states of some joints.
 
@@ -104,6 +105,7 @@ class Synchroniser:
             health: where to report.
             source: what readings are called there.
             faults: where to note that velocities have turned out wrong, for who can go back to before.
+            keeps_stamps: whether readings come with the joint states, see `JointStream`.
         """
         self._names, self._is_angle, self._reach = joint_names, is_angle, reach
         self._n = len(joint_names)
@@ -114,6 +116,7 @@ class Synchroniser:
         self._health = health
         self._source = source
         self._faults = faults
+        self._keeps_stamps = keeps_stamps
         self.origin: int | None = None
         self._streams: dict[tuple[int, ...], JointStream] = {}
         self._complete: list[JointStream] = []
@@ -172,7 +175,7 @@ class Synchroniser:
             is_angle = tuple(self._is_angle[c] for c in columns)
             reach = self._reach[:, list(columns)]
             stream = self._streams[columns] = JointStream(
-                columns, is_angle, reach, self._n, self.origin, self._health, self._distrust
+                columns, is_angle, reach, self._n, self.origin, self._health, self._distrust, self._keeps_stamps
             )
             self._complete = []
         self._last = self._publishers[names] = Publisher(taken, columns, stream, repeated)

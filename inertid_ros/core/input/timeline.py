@@ -120,7 +120,9 @@ SEEN, UNTRUSTED, RAW, RAW_BEFORE, RAW_LATEST = range(7, 12)
 """Integers of joint states, see `joint_stream`."""
 ASIDE, FRESH = 12, 13
 """Integers: how many samples in a row were left out as outliers, and whether the last one taken has none before it."""
-STAMPS = 14
+FILED, KEEPS_STAMPS = 14, 15
+"""Integers of joint states: the stamp by which the last one taken is filed, and whether that must be its own."""
+STAMPS = 16
 """Where in the integers the stamps begin."""
 
 NEVER = -(2**62)
