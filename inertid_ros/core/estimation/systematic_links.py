@@ -33,9 +33,9 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.estimation.evidence import find_evidence
-from inertid_ros.core.estimation.gears import Channel, Gears, make_safe
+from inertid_ros.core.estimation.gears import Channel, GearedChannel, make_safe
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.misfit import COUNTED, FEWEST_BLOCKS, PLAIN, Blocks, ChannelScores
+from inertid_ros.core.estimation.misfit import FEWEST_BLOCKS, Blocks, ChannelScores, fill
 from inertid_ros.core.lapack import solve_triangular
 from inertid_ros.core.records import FloatArray, IntArray
 
@@ -142,12 +142,17 @@ def solve_jointly(
     variances = np.array([channel.variance for channel in channels])
     strengths: FloatArray = np.ones(_WANDERS + 1)
     doubt, last = 1.0, count + nuisances.columns
-    bare = channels, blocks
-    gears = Gears(range(last)[count + nuisances.bumps :][: nuisances.gears], nuisances.links)
+    gears = range(last)[count + nuisances.bumps :][: nuisances.gears]
+    products = blocks.list_products([len(channel.matrix) for channel in channels])
+    geared = [
+        GearedChannel(channel, own, len(blocks.kept), gears, nuisances.links)
+        for channel, own in zip(channels, products, strict=True)
+    ]
     for _ in range(_ROUNDS):
-        channels, blocks = gears.load(*bare, values[: nuisances.links])
-        scores = _list_scores(channels, blocks, count)
-        wanders = _let_wander(channels, nuisances, blocks, last)
+        for one in geared:
+            one.load(values)
+        scores = _list_scores(geared, blocks.ended, count)
+        wanders = _let_wander(geared, nuisances, blocks, last)
         channels = [wander.channel for wander in wanders]
         size = last + sum(wander.places.size for wander in wanders)
         values = np.append(values, np.zeros(size + len(channels) - len(values)))
@@ -229,17 +234,14 @@ def _weigh(
     return found.strengths, found.widths
 
 
-def _list_scores(channels: Sequence[Channel], blocks: Blocks, unknowns: int) -> list[ChannelScores]:
-    """Blocks of each channel; none while there are too few."""
-    if blocks.ended < FEWEST_BLOCKS:
+def _list_scores(channels: Sequence[GearedChannel], ended: int, unknowns: int) -> list[ChannelScores]:
+    """Blocks of each channel; none while too few have ended."""
+    if ended < FEWEST_BLOCKS:
         return []
-    scores, start = [], 0
-    for channel in channels:
-        size = len(channel.matrix)
-        products = np.array([block[COUNTED, start : start + size**2].reshape(size, size) for block in blocks.kept])
-        own = int((channel.used < unknowns).sum())
-        scores.append(ChannelScores(products, channel.matrix[:own, :own], own, blocks.ended))
-        start += size**2
+    scores = []
+    for geared in channels:
+        own = int((geared.channel.used < unknowns).sum())
+        scores.append(ChannelScores(geared.kept, geared.channel.matrix[:own, :own], own, ended))
     return scores
 
 
@@ -270,24 +272,23 @@ def _expand(channel: Channel, values: FloatArray, gain: int) -> tuple[IntArray, 
     return np.append(channel.used, gain), turn
 
 
-def _let_wander(channels: Sequence[Channel], nuisances: Nuisances, blocks: Blocks, first: int) -> list[_Wander]:
+def _let_wander(channels: Sequence[GearedChannel], nuisances: Nuisances, blocks: Blocks, first: int) -> list[_Wander]:
     """Let friction wander; the nuisances of it begin at `first`."""
     lengths = np.array(blocks.lengths)
     within = np.searchsorted(np.cumsum(lengths), blocks.numbers, side="right")
-    wanders, start = [], 0
-    for k, channel in enumerate(channels):
-        size = len(channel.matrix)
+    wanders = []
+    for k, geared in enumerate(channels):
+        channel = geared.channel
         own = np.isin(channel.used, nuisances.frictions[k]) if k < len(nuisances.frictions) else channel.used < 0
         friction = np.flatnonzero(own)
         courses: FloatArray = np.empty((len(lengths), 0))
-        parts = np.array([part[:, start : start + size**2].reshape(-1, size, size) for part in blocks.parts])
         if nuisances.wander > 0.0 and len(friction) and len(lengths) > 1:
-            courses = find_courses(lengths, parts[:, PLAIN, friction[-1], friction[-1]])
+            courses = find_courses(lengths, geared.squares[:, friction[-1]])
         places = first + np.arange(courses.shape[1] * len(friction)).reshape(courses.shape[1], len(friction))
-        matrix = add_courses(channel.matrix, parts[:, COUNTED], friction, courses) if places.size else channel.matrix
+        matrix = add_courses(channel.matrix, geared.parts, friction, courses) if places.size else channel.matrix
         extended = replace(channel, matrix=matrix, used=np.append(channel.used, places))
         wanders.append(_Wander(extended, friction, places, courses[within]))
-        first, start = first + places.size, start + size**2
+        first += places.size
     return wanders
 
 
@@ -321,7 +322,7 @@ def add_courses(root: FloatArray, parts: FloatArray, own: IntArray, courses: Flo
     Returns:
         (n + 1 + M F, n + 1 + M F), of which the first n columns are as they were.
     """
-    whole = np.tril(parts) + np.swapaxes(np.tril(parts, -1), -1, -2)
+    whole = fill(parts)
     added = courses.shape[1] * len(own)
     crossed = np.einsum("sm,sfj->jmf", courses, whole[:, own]).reshape(len(root), added)
     squares = np.einsum("sm,sk,sfg->mfkg", courses, courses, whole[:, own][:, :, own]).reshape(added, added)
