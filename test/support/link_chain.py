@@ -93,7 +93,8 @@ def pick(block: JointBlock, joints: list[int]) -> JointBlock:
     assert velocities is not None
     assert efforts is not None
     kept = tuple(names[joint] for joint in joints)
-    return JointBlock(kept, stamps, positions[:, joints], velocities[:, joints], efforts[:, joints])
+    of_joints = (np.ascontiguousarray(values[:, joints]) for values in (positions, velocities, efforts))
+    return JointBlock(kept, stamps, *of_joints)
 
 
 def estimate_of(chain: Chain) -> LinksEstimate:
