@@ -130,15 +130,14 @@ class ChannelScores:
             unknowns: m, how many of the n columns belong to A.
             ended: how many blocks there have been, of which B are given.
         """
-        whole = fill(products)
+        whole = fill(products[:, :unknowns, :unknowns])
         information = factor.T @ factor
         lengths = np.sqrt(np.diag(information))
         scale = np.where(lengths > 0.0, 1.0 / np.where(lengths > 0.0, lengths, 1.0), 0.0)
         sizes, directions = np.linalg.eigh(information * np.outer(scale, scale))
         used = sizes > _DEPENDENT * max(float(sizes[-1]), np.finfo(float).tiny)
-        turn = scale[:, None] * directions[:, used] / np.sqrt(sizes[used])
-        self._lines = turn.T @ whole[:, :unknowns]
-        own = self._lines[:, :, :unknowns] @ turn
+        self._turn = turn = scale[:, None] * directions[:, used] / np.sqrt(sizes[used])
+        own = turn.T @ whole @ turn
         flat = own.reshape(len(products), -1)
         pairs = flat @ flat.T
         norms = np.sqrt(np.diag(pairs))
@@ -153,14 +152,16 @@ class ChannelScores:
         if freedom < least:
             self._ways.append((np.eye(len(pairs)), max(total - float(np.trace(pairs)), least)))
 
-    def find_variance(self, coefficients: FloatArray) -> float:
+    def find_variance(self, products: FloatArray, coefficients: FloatArray) -> float:
         """Variance v * inflation of the residuals of a solution.
 
         Args:
+            products: (B, n + 1, n + 1) of the blocks, of which those of A are as they were.
             coefficients: (B, n + 1) of the columns and of y in the residuals of each block, or (n + 1,) if they are the
                 same in all: [x, nuisances, -1].
         """
-        scores = np.einsum("bij,bj->bi", self._lines, np.broadcast_to(coefficients, self._lines.shape[::2]))
+        lines = fill(products)[:, : len(self._turn)]
+        scores = np.einsum("bij,bj->bi", lines, np.broadcast_to(coefficients, lines.shape[::2])) @ self._turn
         squares = scores @ scores.T
         tiny = np.finfo(float).tiny
         return max(float((weights * squares).sum()) / max(freedom, tiny) for weights, freedom in self._ways)

@@ -107,6 +107,20 @@ class JointSolution:
     variances: FloatArray
 
 
+class _Courses(NamedTuple):
+    """How friction of one channel may run.
+
+    Attributes:
+        friction: (F,) places of friction among the columns of the channel.
+        parts: (S, M) values of its courses in all parts, and
+        blocks: (B, M) in the blocks that are kept.
+    """
+
+    friction: IntArray
+    parts: FloatArray
+    blocks: FloatArray
+
+
 class _Wander(NamedTuple):
     """How friction of one channel may wander.
 
@@ -148,11 +162,12 @@ def solve_jointly(
         GearedChannel(channel, own, len(blocks.kept), gears, nuisances.links)
         for channel, own in zip(channels, products, strict=True)
     ]
+    scores = _list_scores(geared, blocks.ended, count)
+    courses = _list_courses(geared, nuisances, blocks)
     for _ in range(_ROUNDS):
         for one in geared:
             one.load(values)
-        scores = _list_scores(geared, blocks.ended, count)
-        wanders = _let_wander(geared, nuisances, blocks, last)
+        wanders = _let_wander(geared, courses, last)
         channels = [wander.channel for wander in wanders]
         size = last + sum(wander.places.size for wander in wanders)
         values = np.append(values, np.zeros(size + len(channels) - len(values)))
@@ -172,7 +187,7 @@ def solve_jointly(
         doubt = find_doubt(values[size:], (root[:, size:] ** 2).sum(axis=0), nuisances.gain, doubt)
         for k, score in enumerate(scores):
             coefficients = wanders[k].list_coefficients(values, values[size + k])
-            variances[k] = score.find_variance(coefficients) + channels[k].floor
+            variances[k] = score.find_variance(geared[k].kept, coefficients) + channels[k].floor
     covariance, noise = root.T @ root, root.T @ turned[: len(data)].T
     return JointSolution(
         values[:count],
@@ -272,22 +287,31 @@ def _expand(channel: Channel, values: FloatArray, gain: int) -> tuple[IntArray, 
     return np.append(channel.used, gain), turn
 
 
-def _let_wander(channels: Sequence[GearedChannel], nuisances: Nuisances, blocks: Blocks, first: int) -> list[_Wander]:
-    """Let friction wander; the nuisances of it begin at `first`."""
+def _list_courses(channels: Sequence[GearedChannel], nuisances: Nuisances, blocks: Blocks) -> list[_Courses]:
+    """How friction of each channel may run."""
     lengths = np.array(blocks.lengths)
     within = np.searchsorted(np.cumsum(lengths), blocks.numbers, side="right")
-    wanders = []
+    found = []
     for k, geared in enumerate(channels):
-        channel = geared.channel
-        own = np.isin(channel.used, nuisances.frictions[k]) if k < len(nuisances.frictions) else channel.used < 0
+        used = geared.channel.used
+        own = np.isin(used, nuisances.frictions[k]) if k < len(nuisances.frictions) else used < 0
         friction = np.flatnonzero(own)
         courses: FloatArray = np.empty((len(lengths), 0))
         if nuisances.wander > 0.0 and len(friction) and len(lengths) > 1:
             courses = find_courses(lengths, geared.squares[:, friction[-1]])
-        places = first + np.arange(courses.shape[1] * len(friction)).reshape(courses.shape[1], len(friction))
-        matrix = add_courses(channel.matrix, geared.parts, friction, courses) if places.size else channel.matrix
+        found.append(_Courses(friction, courses, courses[within]))
+    return found
+
+
+def _let_wander(channels: Sequence[GearedChannel], courses: Sequence[_Courses], first: int) -> list[_Wander]:
+    """Let friction wander; the nuisances of it begin at `first`."""
+    wanders = []
+    for geared, (friction, in_parts, in_blocks) in zip(channels, courses, strict=True):
+        channel, shape = geared.channel, (in_parts.shape[1], len(friction))
+        places = first + np.arange(shape[0] * shape[1]).reshape(shape)
+        matrix = add_courses(channel.matrix, geared.parts, friction, in_parts) if places.size else channel.matrix
         extended = replace(channel, matrix=matrix, used=np.append(channel.used, places))
-        wanders.append(_Wander(extended, friction, places, courses[within]))
+        wanders.append(_Wander(extended, friction, places, in_blocks))
         first += places.size
     return wanders
 
