@@ -18,6 +18,8 @@
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
+# Tests start many processes: each of them would compile all that it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 KERNEL_TESTS := test/ros/test_decode.py $(addprefix test/core/,rows \
 	$(foreach name,timeline timestamps smoothing,input/test_$(name).py) \

@@ -33,7 +33,7 @@ from rclpy.qos import QoSProfile
 sys.path.insert(0, str(ROOT / "test"))
 
 import support.bench as benches
-from support.bench import Bench, numbers_in
+from support.bench import Bench, is_finite
 
 import inertid_ros.ros.inputs
 import inertid_ros.ros.node
@@ -145,7 +145,7 @@ class Trial:
             yield f"{parameters[0]:.3f} ± {deviation:.3f} kg after {RECOVERED_WITHIN:g} s of good data"
         if not covariances or not all(map(is_definite, covariances)):
             yield "covariance not positive definite"
-        if not all(np.isfinite(numbers_in(message)).all() for some in bench.received.values() for message in some):
+        if not all(is_finite(message) for some in bench.received.values() for message in some):
             yield "not finite"
         if "internal_error" in bench.history("output"):
             yield "internal error"

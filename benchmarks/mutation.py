@@ -50,6 +50,7 @@ _WRIST = "test/core/tasks/test_wrist_rules.py", "test/core/tasks/test_wrist.py"
 _LOAD = "test/core/test_chain_load.py"
 TESTS: dict[str, tuple[str, ...]] = {
     f"{CORE}/estimation/hypothesis.py": (*_ESTIMATION, *_RECALL, _LOAD),
+    f"{CORE}/estimation/change_hypotheses.py": (*_ESTIMATION, *_RECALL, _LOAD),
     f"{CORE}/estimation/change.py": (*_ESTIMATION, *_RECALL, _LOAD),
     f"{CORE}/estimation/information.py": ("test/core/estimation/test_information.py", *_ESTIMATION),
     f"{CORE}/estimation/states.py": ("test/core/estimation/test_states.py", "test/core/estimation/test_estimate.py"),

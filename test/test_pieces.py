@@ -64,12 +64,32 @@ def test_no_piece_is_begun_when_time_is_over(tmp_path: Path) -> None:
     assert len(record) == 0
 
 
-@pytest.mark.parametrize("name", ["faults", "fuzz", "kills", "mutation", "soak"])
-def test_a_program_starts_by_its_own_name(name: str) -> None:
-    """As make starts it: without the places where pytest looks for modules."""
+START = """
+import runpy, sys
+from pathlib import Path
+
+path = sys.path[1:]
+for program in sys.argv[1:]:
+    own = Path(program).parents[1]
+    for name, module in list(sys.modules.items()):
+        if {own / "benchmarks", own / "test"} & set(Path(getattr(module, "__file__", None) or "/").parents):
+            del sys.modules[name]
+    sys.path[:], sys.argv = [str(own / "benchmarks"), *path], [program, "--help"]
+    try:
+        runpy.run_path(program, run_name="__main__")
+    except SystemExit as end:
+        assert not end.code
+"""
+"""One after the other in one process, each with its own idea of where its modules are."""
+
+
+def test_programs_start_by_their_own_names() -> None:
+    """As make starts them: without the places where pytest looks for modules."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    program = Path(__file__).parents[1] / "benchmarks" / f"{name}.py"
-    command = [sys.executable, str(program), "--help"]
+    folder = Path(__file__).parents[1] / "benchmarks"
+    programs = [str(folder / f"{name}.py") for name in ("mutation", "faults", "fuzz", "kills", "soak")]
+    command = [sys.executable, "-c", START, *programs]
     helped = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert helped.returncode == 0, helped.stderr
-    assert "--write" in helped.stdout
+    helps = helped.stdout.split("usage: ")[1:]
+    assert ["--write" in text for text in helps] == [True] * len(programs)

@@ -17,22 +17,22 @@ import scipy
 
 from inertid_ros.core.records import FloatArray
 
-_NAME = "scipy.linalg._flapack"
 
-
-def _load() -> Any:
-    """The module with the routines, which `scipy.linalg` finds there too if somebody imports it later."""
-    if _NAME not in sys.modules:
-        spec = PathFinder.find_spec(_NAME, [str(Path(folder) / "linalg") for folder in scipy.__path__])
+def _load(name: str) -> Any:
+    """A module of `scipy.linalg` by itself, which is found there too if somebody imports the rest later."""
+    full = f"scipy.linalg.{name}"
+    if full not in sys.modules:
+        spec = PathFinder.find_spec(full, [str(Path(folder) / "linalg") for folder in scipy.__path__])
         if spec is None or spec.loader is None:
-            raise ImportError(f"scipy has no {_NAME}: install scipy 1.8 or later", name=_NAME)
+            raise ImportError(f"scipy has no {full}: install scipy 1.8 or later", name=full)
         module = module_from_spec(spec)
         spec.loader.exec_module(module)
-        sys.modules[_NAME] = module
-    return sys.modules[_NAME]
+        sys.modules[full] = module
+    return sys.modules[full]
 
 
-_ROUTINES = _load()
+_load("cython_blas")  # numba looks for it as soon as a kernel is loaded
+_ROUTINES = _load("_flapack")
 dposv: Any = _ROUTINES.dposv
 dpotrf: Any = _ROUTINES.dpotrf
 dtpmqrt: Any = _ROUTINES.dtpmqrt

@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.chain import DDARM, load_of, make_chain, process, puma_motion, simulate_puma
+from support.chain import DDARM, drive, load_of, make_chain, process, puma_motion, simulate_puma
 from support.link_chain import (
     FRICTION,
     LINKS,
     NOISY,
     assert_found,
-    drive_links,
     estimate_of,
     fit_of,
     make_link_chain,
@@ -80,13 +79,13 @@ def _other_names(block: JointBlock) -> JointBlock:
 def test_spoiled_second_is_named_and_survived(spoil: Spoil, code: str | None, source: str) -> None:
     simulator = simulate_links(make_motion(), 3)
     chain = make_link_chain(source=source)
-    drive_links(chain, simulator, 0.0, 4.0)
+    drive(chain, simulator, 0.0, 4.0)
     chain.push(spoil(simulator.joints(4.0, 5.0)))
     chain.push(simulator.base_wrenches(4.0, 5.0))
     output = chain.process()
     if output is not None:
         _assert_finite(output)
-    _assert_finite(drive_links(chain, simulator, 5.0, 12.0))
+    _assert_finite(drive(chain, simulator, 5.0, 12.0))
     assert_found(estimate_of(chain))
     if code is not None:
         item = next(one for one in chain.health if one.code == code)
@@ -145,7 +144,7 @@ def test_stuck_effort_is_named_within_a_second_and_not_learnt(code: str, stuck: 
     chain = make_link_chain()
     rows: IntArray = np.zeros(3, dtype=np.int64)
     if begins > 0.0:
-        drive_links(chain, simulator, 0.0, begins)
+        drive(chain, simulator, 0.0, begins)
         rows = fit_of(chain).rows
     first = simulator.joints(begins, begins + 0.1)
     for start in np.arange(begins, begins + 3.0, 0.1).tolist():
@@ -160,7 +159,7 @@ def test_stuck_effort_is_named_within_a_second_and_not_learnt(code: str, stuck: 
     assert item.detail == ("joint2" if code == "effort_stuck" else "")
     learnt = fit_of(chain).rows - rows
     assert np.all(learnt[stuck] <= 8)
-    drive_links(chain, simulator, begins + 3.0, begins + 14.0)
+    drive(chain, simulator, begins + 3.0, begins + 14.0)
     assert_found(estimate_of(chain))
     assert [one.count for one in chain.health if one.source == "effort"] == [item.count], "over when it is over"
 
@@ -190,7 +189,7 @@ def test_peaks_that_are_cut_off_spoil_nothing() -> None:
     simulator = Simulator(DDARM, "ft_sensor", motion, sensors, seed=5, friction=FRICTION, links=LINKS)
     aware, unaware = make_link_chain(limits), make_link_chain()
     for chain in (aware, unaware):
-        drive_links(chain, simulator, 0.0, 19.0)
+        drive(chain, simulator, 0.0, 19.0)
     assert "effort_saturated" in {item.code for item in aware.health}
     assert 0.05 < 1.0 - fit_of(aware).rows[0] / fit_of(unaware).rows[0] < 0.95
     for chain in (aware, unaware):

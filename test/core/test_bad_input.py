@@ -10,7 +10,6 @@ import pytest
 from support.chain import BAR, PUMA, drive, load_of, make_chain, process, puma_motion, simulate_puma
 from support.link_chain import (
     assert_found,
-    drive_links,
     estimate_of,
     fit_of,
     make_link_chain,
@@ -57,7 +56,7 @@ class Rig:
         return simulator.wrenches(start, end) if self.is_load else simulator.base_wrenches(start, end)
 
     def drive(self, chain: Chain, simulator: Simulator, start: float, end: float, chunk: float = 0.5) -> Output:
-        return (drive if self.is_load else drive_links)(chain, simulator, start, end, chunk)
+        return drive(chain, simulator, start, end, chunk)
 
     def assert_good(self, chain: Chain) -> None:
         """What was to be found is found, within its uncertainty."""
@@ -242,7 +241,7 @@ def test_bag_loop_restarts_time_and_keeps_the_links(source: str) -> None:
     chain = make_link_chain(source=source)
     rows = []
     for seed in (8, 9, 10):
-        drive_links(chain, simulate_links(make_motion(), seed), 2.0, 7.0, chunk=0.1)
+        drive(chain, simulate_links(make_motion(), seed), 2.0, 7.0, chunk=0.1)
         rows.append(fit_of(chain).rows.copy())
     assert "time_reset" in {item.code for item in chain.health}
     np.testing.assert_allclose(rows[2] - rows[1], rows[0], rtol=0.1)

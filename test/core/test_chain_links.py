@@ -6,14 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
-from support.chain import DDARM, PUMA
+from support.chain import DDARM, PUMA, drive
 from support.link_chain import (
     BIAS,
     EXACT,
     FRICTION,
     assert_found,
     cut,
-    drive_links,
     estimate_of,
     fit_of,
     make_link_chain,
@@ -42,7 +41,7 @@ VISCOUS = JointFriction(FRICTION.viscous_friction, np.zeros(3), FRICTION.rotor_i
 @pytest.mark.parametrize("source", SOURCES)
 def test_perfect_sensors_give_the_arm_exactly(source: str) -> None:
     chain = make_link_chain(source=source)
-    drive_links(chain, simulate_links(make_motion(), model=EXACT, friction=VISCOUS), 0.0, 12.0)
+    drive(chain, simulate_links(make_motion(), model=EXACT, friction=VISCOUS), 0.0, 12.0)
     estimate = estimate_of(chain)
     errors = (estimate.values - true_values(estimate, VISCOUS)) / estimate.model.prior_deviations
     assert np.abs(errors).max() < 2e-5
@@ -53,7 +52,7 @@ def test_perfect_sensors_give_the_arm_exactly(source: str) -> None:
 @pytest.mark.parametrize("source", SOURCES)
 def test_noisy_sensors_give_the_arm_within_its_uncertainty(source: str) -> None:
     chain = make_link_chain(source=source)
-    output = drive_links(chain, simulate_links(make_motion()), 0.0, 12.0)
+    output = drive(chain, simulate_links(make_motion()), 0.0, 12.0)
     estimate = estimate_of(chain)
     assert_found(estimate)
     assert estimate.mode == "tracking"
@@ -66,12 +65,12 @@ def test_noisy_sensors_give_the_arm_within_its_uncertainty(source: str) -> None:
 def test_efforts_of_another_motion_are_within_what_their_predictions_state() -> None:
     """Learned on one motion, frozen on another, of which little was shown: 2 sigma hold, and are no excuse."""
     chain, other = make_link_chain(), make_link_chain()
-    drive_links(chain, simulate_links(make_motion(duration=8.0)), 0.0, 4.0)
+    drive(chain, simulate_links(make_motion(duration=8.0)), 0.0, 4.0)
     estimate, fit = estimate_of(chain), fit_of(chain)
     predictor, simulator = find_predictor(estimate), simulate_links(make_motion(3), seed=3)
     other.push(simulator.joints(0.0, 0.01))
     other.freeze(predictor.values, Uncertainty(predictor.covariance, fit.residual_rms**2))
-    output = drive_links(other, simulator, 0.01, 10.0)
+    output = drive(other, simulator, 0.01, 10.0)
     ratios = (np.abs(output.rows.measured - output.rows.predicted) / output.rows.deviation)[output.rows.usable]
     assert 0.9 < np.mean(ratios < 2.0) < 0.999
     assert output.deviation is not None
@@ -88,8 +87,8 @@ def test_live_predictions_are_better_than_those_of_what_fits(source: str) -> Non
     for start, end in itertools.pairwise(np.linspace(0.0, 8.0, 81)):
         assert chain.estimator is not None
         fitted.freeze(chain.estimator.values)
-        live.append(drive_links(chain, simulator, start, end))
-        plain.append(drive_links(fitted, simulator, start, end))
+        live.append(drive(chain, simulator, start, end))
+        plain.append(drive(fitted, simulator, start, end))
     rows, others = join_outputs(live).rows, join_outputs(plain).rows
     np.testing.assert_array_equal(rows.measured, others.measured)
     seconds = (rows.stamps - rows.stamps[0]) * 1e-9
@@ -103,7 +102,7 @@ def test_live_predictions_are_better_than_those_of_what_fits(source: str) -> Non
 
 def test_differentiated_method_finds_nearly_the_same() -> None:
     chain = make_link_chain(method="differentiated")
-    drive_links(chain, simulate_links(make_motion(), model=EXACT, friction=VISCOUS), 0.0, 12.0)
+    drive(chain, simulate_links(make_motion(), model=EXACT, friction=VISCOUS), 0.0, 12.0)
     estimate = estimate_of(chain)
     errors = estimate.values - true_values(estimate, VISCOUS)
     assert np.all(np.abs(errors) < 0.02 * estimate.model.prior_deviations)
@@ -115,8 +114,8 @@ def test_rows_hold_from_the_first_sample_on(source: str) -> None:
     simulator = simulate_links(make_motion(), model=EXACT, friction=VISCOUS, joint_rate=1000.0, wrench_rate=1000.0)
     chain = make_link_chain(source=source, joints=list(simulator.joint_names))
     chain.freeze(true_values(estimate_of(chain), VISCOUS))
-    before = drive_links(chain, simulator, 5.0, 5.5)
-    after = drive_links(chain, simulator, 6.0, 6.5)
+    before = drive(chain, simulator, 5.0, 5.5)
+    after = drive(chain, simulator, 6.0, 6.5)
     for output in (before, after):
         assert output.rows.stamps[0] - output.stamps[0] <= 20_000_000
         scale = np.abs(output.rows.measured).max(axis=0)
@@ -153,7 +152,7 @@ def test_prediction_at_sample_rate_follows_the_efforts() -> None:
     simulator = simulate_links(make_motion(), model=EXACT, friction=VISCOUS)
     chain = make_link_chain(source="both", joints=list(simulator.joint_names))
     chain.freeze(true_values(estimate_of(chain), VISCOUS))
-    output = drive_links(chain, simulator, 0.0, 10.0)
+    output = drive(chain, simulator, 0.0, 10.0)
     left = output.measured - output.predicted
     assert np.linalg.norm(left) < 0.05 * np.linalg.norm(output.measured)
     assert output.usable.all()
@@ -164,7 +163,7 @@ def test_prediction_at_sample_rate_follows_the_efforts() -> None:
 def test_base_wrench_of_the_other_sign_is_turned() -> None:
     simulator = simulate_links(make_motion(), sign="on_sensor", bias=tuple(-value for value in BIAS))
     chain = make_link_chain(source="base_wrench", base_wrench_sign="on_ground")
-    output = drive_links(chain, simulator, 0.0, 10.0)
+    output = drive(chain, simulator, 0.0, 10.0)
     assert_found(estimate_of(chain))
     measured = simulator.base_wrenches(0.0, 10.0)
     kept = np.isin(measured.stamps, output.stamps)
@@ -192,7 +191,7 @@ def test_known_delay_of_the_effort_is_taken_out(source: str) -> None:
     late = simulate_links(make_motion(), effort_delay=0.02)
     aware, unaware = make_link_chain(source=source, effort_delay=0.02), make_link_chain(source=source)
     for chain in (aware, unaware):
-        drive_links(chain, late, 0.0, 12.0)
+        drive(chain, late, 0.0, 12.0)
     assert_found(estimate_of(aware))
     assert np.all(fit_of(unaware).residual_rms[-3:] > 1.5 * fit_of(aware).residual_rms[-3:])
 
@@ -262,7 +261,7 @@ def test_base_wrench_needs_no_unit_of_effort() -> None:
 
 def test_joint_that_never_moves_stays_unknown_and_the_others_converge() -> None:
     chain = make_link_chain()
-    drive_links(chain, simulate_links(make_motion(still=2)), 0.0, 12.0)
+    drive(chain, simulate_links(make_motion(still=2)), 0.0, 12.0)
     estimate = estimate_of(chain)
     state = dict(zip((estimate.base.names[column] for column in estimate.base.columns), estimate.states, strict=True))
     assert state["joint3.viscous"] == state["joint3.rotor_inertia"] == "not excited yet"
@@ -281,14 +280,14 @@ def test_hour_of_standstill_leaves_the_estimate_alone() -> None:
     rest = simulate_links(Hold(pose), start_stamp=DEFAULT_START + 10 * second, joint_rate=12.0, wrench_rate=1.0)
     again = simulate_links(move, start_stamp=DEFAULT_START + 3610 * second)
     chain = make_link_chain()
-    drive_links(chain, ends, 0.0, 10.0)
+    drive(chain, ends, 0.0, 10.0)
     before = estimate_of(chain)
-    drive_links(chain, rest, 0.0, hour, chunk=100.0)
+    drive(chain, rest, 0.0, hour, chunk=100.0)
     after = estimate_of(chain)
     deviations = np.sqrt(np.diag(before.covariance))
     assert np.all(np.abs(after.values - before.values) < 0.1 * deviations)
     np.testing.assert_allclose(np.diag(after.covariance), np.diag(before.covariance), rtol=0.1)
-    drive_links(chain, again, 0.0, 8.0)
+    drive(chain, again, 0.0, 8.0)
     final = estimate_of(chain)
     assert np.all(np.sqrt(np.diag(final.covariance)) < deviations)
     assert_found(final, most=5.0)
@@ -297,17 +296,17 @@ def test_hour_of_standstill_leaves_the_estimate_alone() -> None:
 def test_paused_it_learns_nothing_and_reset_it_knows_nothing() -> None:
     simulator = simulate_links(make_motion())
     chain = make_link_chain()
-    drive_links(chain, simulator, 0.0, 5.0)
+    drive(chain, simulator, 0.0, 5.0)
     before = estimate_of(chain)
     chain.pause(True)
-    drive_links(chain, simulator, 5.0, 7.0)
+    drive(chain, simulator, 5.0, 7.0)
     assert estimate_of(chain).mode == "paused"
     np.testing.assert_array_equal(estimate_of(chain).values, before.values)
     chain.pause(False)
     chain.reset()
     assert estimate_of(chain).mode == "waiting"
     np.testing.assert_allclose(estimate_of(chain).values, before.model.prior, atol=1e-9)
-    drive_links(chain, simulator, 7.0, 19.0)
+    drive(chain, simulator, 7.0, 19.0)
     assert_found(estimate_of(chain))
 
 
@@ -316,7 +315,7 @@ def test_two_recordings_add_up() -> None:
     apart: list[Chain] = []
     for simulator in (first, second):
         chain = make_link_chain()
-        drive_links(chain, simulator, 0.0, 10.0)
+        drive(chain, simulator, 0.0, 10.0)
         apart.append(chain)
     alone = np.sqrt(np.diag(estimate_of(apart[0]).covariance))
     left, right = (chain.estimator for chain in apart)

@@ -6,8 +6,10 @@ import ast
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,7 @@ def add(a, b):
 SCRIPT = """
 import json, os, stat, sys, tempfile
 {before}
-from inertid_ros.core import compiled
+from inertid_ros.core import compiled, lapack  # without the latter, numba imports the whole of scipy.linalg
 was_compiled = compiled.is_compiled()
 import kernel
 found = kernel.add(1.0, 2.0)
@@ -82,28 +84,46 @@ def test_code_is_kept_in_the_user_s_cache_for_the_next_start(tmp_path: Path, bef
     assert first.mode == 0o700
     assert (first.hits, first.was_compiled, first.is_compiled) == (0, False, True)
     assert (second.hits, second.was_compiled) == (1, True)
-    elsewhere = run(tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache"))
-    assert elsewhere.cache is not None
-    assert elsewhere.cache.parent == tmp_path / "cache" / "inertid_ros"
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """A home and temporary files of its own, which a test may take away."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return monkeypatch
+
+
+def test_a_cache_that_is_named_comes_before_home(tmp_path: Path, places: pytest.MonkeyPatch) -> None:
+    places.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    found = module._find_cache()
+    assert found is not None
+    assert found.parent == tmp_path / "cache" / "inertid_ros"
 
 
 @pytest.mark.parametrize("home", [None, "/dev/null"])
-def test_without_a_home_it_is_kept_among_temporary_files(tmp_path: Path, home: str | None) -> None:
-    outcome = run(tmp_path, HOME=home)
-    assert outcome.cache is not None
-    assert outcome.cache.parent == tmp_path / f"inertid_ros-{os.getuid()}"
-    assert outcome.is_compiled
+def test_without_a_home_it_is_kept_among_temporary_files(
+    tmp_path: Path, places: pytest.MonkeyPatch, home: str | None
+) -> None:
+    if home is None:
+        places.delenv("HOME")
+    else:
+        places.setenv("HOME", home)
+    found = module._find_cache()
+    assert found is not None
+    assert found.parent == tmp_path / f"inertid_ros-{os.getuid()}"
+    assert stat.S_IMODE(found.stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize(
-    "before",
-    [
-        NO_TEMPORARY_FILES,
-        "os.getuid = lambda: 123456",  # so that directories belong to somebody else
-    ],
-)
-def test_without_a_place_to_write_to_it_works_all_the_same(tmp_path: Path, before: str) -> None:
-    outcome = run(tmp_path, before, HOME=None)
+def test_a_directory_of_somebody_else_is_not_used(places: pytest.MonkeyPatch) -> None:
+    assert module._find_cache() is not None
+    places.setattr(os, "getuid", lambda: 123456)
+    assert module._find_cache() is None
+
+
+def test_without_a_place_to_write_to_it_works_all_the_same(tmp_path: Path) -> None:
+    outcome = run(tmp_path, NO_TEMPORARY_FILES, HOME="/dev/null")
     assert outcome.cache is None
     assert not outcome.is_compiled
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from support.chain import BAR, drive, load_of, make_chain, puma_motion, sensor_of, simulate_puma
-from support.link_chain import drive_links, estimate_of, make_link_chain, make_motion, simulate_links
+from support.link_chain import estimate_of, make_link_chain, make_motion, simulate_links
 
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.equations.load import LOAD, UNKNOWNS
@@ -177,23 +177,23 @@ def test_that_of_another_frame_is_refused(memory: RememberedLoad) -> None:
 def test_links_are_known_at_once_and_forgotten_if_the_arm_is_another() -> None:
     simulator = simulate_links(make_motion(duration=12.0), seed=1)
     first = make_link_chain()
-    drive_links(first, simulator, 0.0, 8.0)
+    drive(first, simulator, 0.0, 8.0)
     prepared = first.prepare_memory()
     assert prepared is not None
     memory = prepared()
     assert isinstance(memory, RememberedLinks)
     again = make_link_chain()
-    drive_links(again, simulator, 8.0, 8.02)
+    drive(again, simulator, 8.0, 8.02)
     assert again.recall(memory, 10.0)
-    drive_links(again, simulator, 8.02, 11.0)
+    drive(again, simulator, 8.02, 11.0)
     estimate = estimate_of(again)
     assert np.abs((estimate.values - memory.values) / np.sqrt(np.diag(memory.covariance))).max() < 3.0
     assert "state_contradicted" not in [item.code for item in again.health]
     wrong = RememberedLinks(memory.joint_names, memory.names, 3.0 * memory.values, memory.covariance, memory.residuals)
     other = make_link_chain()
-    drive_links(other, simulator, 8.0, 8.02)
+    drive(other, simulator, 8.0, 8.02)
     assert other.recall(wrong, 10.0)
-    drive_links(other, simulator, 8.02, 11.0)
+    drive(other, simulator, 8.02, 11.0)
     assert "state_contradicted" in [item.code for item in other.health]
     with pytest.raises(FileFormatError, match="not of these links"):
         make_link_chain(coulomb=False, joints=["joint1", "joint2", "joint3"]).recall(memory, 1.0)

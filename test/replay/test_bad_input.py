@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -167,18 +166,20 @@ def test_full_disk_keeps_the_estimate(run: Run, good: Path, tmp_path: Path) -> N
     ],
 )
 def test_estimate_is_written_where_the_report_has_no_room(
-    options: list[str], lacking: str, written: list[str], good: Path, tmp_path: Path
+    options: list[str], lacking: str, written: list[str], run: Run, good: Path
 ) -> None:
     """A limit on the size of files stands in for a disk that gets full."""
-    script = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)); "
-    script += "from inertid_ros.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", script, "replay", str(good), "-o", str(tmp_path / "out"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    (line,) = done.stderr.strip().splitlines()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, limits[1]))
+    try:
+        result = run(good, *options)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert result.code == 1
+    (line,) = result.lines
     assert re.search(f"{lacking}' cannot be written: File too large", line)
     assert "make room" in line
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == written
+    assert sorted(path.name for path in result.output.iterdir()) == written
 
 
 def test_numbers_are_shown_even_if_they_cannot_be_written(

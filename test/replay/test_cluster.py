@@ -97,6 +97,7 @@ def test_what_a_killed_worker_had_begun_is_begun_again_with_the_same_result(
     assert not capsys.readouterr().err
 
 
+@pytest.mark.long  # four workers start for it, ten seconds of processor time; that one was killed is looked at above
 def test_a_recording_that_ends_every_worker_is_named_and_the_others_are_added_up(
     folder: Path, scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

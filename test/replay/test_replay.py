@@ -9,24 +9,28 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import CompressionMode, StoragePlugin
-from support.bags import find_storage, puma_messages, write_bag
+from support.bags import Message, find_storage, puma_messages, write_bag
 from support.chain import BAR, PUMA, make_chain, puma_motion, simulate_puma
 
 from inertid_ros.bags.bag import Bag
+from inertid_ros.bags.sqlite_pages import find_children, read_rows
 from inertid_ros.cli.main import main
 from inertid_ros.core.records import FloatArray, IntArray, Output
 from inertid_ros.core.settings.choices import SignChoice
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.replay.inputs import Plan
+from inertid_ros.replay.recorder import count_values, widen_envelope
 from inertid_ros.replay.recordings import find_recordings, replay_recordings
 from inertid_ros.replay.replay import replay_bags
+from inertid_ros.replay.residuals import add_samples
 from inertid_ros.replay.trace import LoadTrace
+from inertid_ros.replay.warm_up import warm_up
 
 PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign=SignChoice.ON_LOAD)))
 SECONDS = 8.0
@@ -68,8 +72,13 @@ def replay(*paths: Path, plan: Plan = PLAN) -> Replayed:
 
 
 @pytest.fixture(scope="module")
-def bag(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_bag(tmp_path_factory.mktemp("bags") / "puma", puma_messages(SECONDS))
+def messages() -> list[Message]:
+    return puma_messages(SECONDS)
+
+
+@pytest.fixture(scope="module")
+def bag(messages: list[Message], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_bag(tmp_path_factory.mktemp("bags") / "puma", messages)
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +149,15 @@ def test_size_of_blocks_changes_nothing(bag: Path, replayed: Replayed, size: int
     assert other.trace.health == replayed.trace.health
 
 
+def test_what_is_compiled_beforehand_is_all_that_it_needs(messages: list[Message], tmp_path: Path) -> None:
+    kernels: tuple[Any, ...] = (count_values, widen_envelope, add_samples, find_children, read_rows)
+    warm_up()
+    before = [kernel.signatures for kernel in kernels]
+    assert all(before)
+    replay(write_bag(tmp_path / "bag", messages, StoragePlugin.SQLITE3))
+    assert [kernel.signatures for kernel in kernels] == before
+
+
 @pytest.mark.parametrize(
     ("storage", "compression"),
     [
@@ -151,9 +169,9 @@ def test_size_of_blocks_changes_nothing(bag: Path, replayed: Replayed, size: int
     ],
 )
 def test_every_storage_and_compression_gives_the_same(
-    replayed: Replayed, tmp_path: Path, storage: StoragePlugin, compression: CompressionMode
+    messages: list[Message], replayed: Replayed, tmp_path: Path, storage: StoragePlugin, compression: CompressionMode
 ) -> None:
-    other = write_bag(tmp_path / "bag", puma_messages(SECONDS), storage, compression)
+    other = write_bag(tmp_path / "bag", messages, storage, compression)
     assert replay(other).predicted.tobytes() == replayed.predicted.tobytes()
 
 

@@ -121,7 +121,7 @@ def test_the_load_of_a_real_arm(tmp_path: Path, capsys: pytest.CaptureFixture[st
     parameters = tmp_path / "arm.yaml"
     parameters.write_text("/**: {ros__parameters: {estimators: [links], links: {effort_unit: newton_metre}}}")
     common = ["--params", str(parameters), "--urdf", str(loaded / "robot.urdf")]
-    assert main(["replay", *map(str, bags), *common, "-o", str(tmp_path / "arm")]) == 0
+    assert main(["replay", *map(str, bags), *common, "-o", str(tmp_path / "arm"), "--jobs", "1"]) == 0
     arguments = [loaded, "--arm", tmp_path / "arm" / "estimate.json", *common, "--frame", "tool0", "--json"]
     mass = json.loads(weigh(capsys, *arguments)[0])["mass"]
     assert mass["value"] == pytest.approx(2.805, rel=0.02)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,27 +20,29 @@ def load(page: Path, profile: Path) -> tuple[str, list[str]]:
     return _open(unfolded, profile)
 
 
-def find_overflow(page: Path, profile: Path, width: int) -> list[str]:
-    """What sticks out of a page on a screen of that width [pixels]: the page itself, plots, and parts of no scroll box.
+def find_overflow(views: Sequence[tuple[Path, int]], profile: Path) -> list[list[str]]:
+    """What sticks out of pages on screens of these widths [pixels]: a page itself, plots, and parts of no scroll box.
 
     A window of Chromium has at least 500 pixels, a frame any number.
     """
-    frame = page.with_name("frame.html")
-    frame.write_text(
-        f"<iframe id='phone' src='{page.name}' style='width:{width}px;height:800px;border:0'></iframe><script>{_FIND}"
-        "</script>",
-        encoding="utf-8",
-    )
+    frames = [
+        f"<iframe src='{page.as_uri()}' style='width:{width}px;height:800px;border:0'></iframe>"
+        for page, width in views
+    ]
+    frame = views[0][0].with_name("frame.html")
+    frame.write_text(f"{''.join(frames)}<script>{_FIND}</script>", encoding="utf-8")
     document, _ = _open(frame, profile, "--allow-file-access-from-files")
-    found = re.search(r'<pre id="found">(.*?)</pre>', document, re.DOTALL)
-    assert found is not None, "the page was not measured"
-    return found[1].split()
+    found = re.findall(r'<pre class="found">(.*?)</pre>', document, re.DOTALL)
+    assert len(found) == len(views), "a page was not measured"
+    return [text.split() for text in found]
 
 
 _FIND = """
-const phone = document.getElementById('phone');
-phone.onload = () => setTimeout(() => {
-  const inside = phone.contentDocument, root = inside.documentElement, found = [];
+const frames = Array.from(document.querySelectorAll('iframe'));
+let loaded = 0;
+frames.forEach(frame => frame.onload = () => { if (++loaded == frames.length) setTimeout(measure, 2000); });
+const measure = () => frames.forEach(frame => {
+  const inside = frame.contentDocument, root = inside.documentElement, found = [];
   if (root.scrollWidth > root.clientWidth) found.push('page');
   inside.querySelectorAll('body *').forEach(part => {
     const box = part.getBoundingClientRect();
@@ -48,10 +51,10 @@ phone.onload = () => setTimeout(() => {
       found.push(part.tagName + '#' + part.id + '.' + part.getAttribute('class'));
   });
   const list = document.createElement('pre');
-  list.id = 'found';
+  list.className = 'found';
   list.textContent = found.join('\\n').replaceAll(' ', '_');
   document.body.appendChild(list);
-}, 2000);
+});
 """
 """Lists elements that end to the right of the screen; tables and code may, inside of a box that scrolls."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.estimation.estimate import LoadEstimate, WristSensor
-from inertid_ros.core.records import FloatArray, Output, WrenchBlock, join_outputs
+from inertid_ros.core.records import FloatArray, JointBlock, Output, WrenchBlock, join_outputs
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.parameters import load_from_yaml
@@ -60,12 +60,17 @@ def simulate_puma(
 
 
 def drive(chain: Chain, simulator: Simulator, start: float, end: float, chunk: float = 0.5) -> Output:
-    """Feed a stretch of simulated time in chunks; all that came out, put together."""
+    """Feed a stretch of simulated time in chunks, with the wrenches that it uses; all that came out, put together."""
+    readers: list[Callable[[float, float], JointBlock | WrenchBlock]] = [simulator.joints]
+    if chain.target is Target.LOAD:
+        readers.append(simulator.wrenches)
+    elif chain.settings.links.source.has_base_wrench:
+        readers.append(simulator.base_wrenches)
     edges = np.append(np.arange(start, end - 1e-9, chunk), end)
     outputs = []
     for a, b in itertools.pairwise(edges.tolist()):
-        chain.push(simulator.joints(a, b))
-        chain.push(simulator.wrenches(a, b))
+        for read in readers:
+            chain.push(read(a, b))
         outputs.append(chain.process())
     return join_outputs([output for output in outputs if output is not None])
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.estimation.estimate import Fit, LinksEstimate
-from inertid_ros.core.records import FloatArray, JointBlock, Output, join_outputs
+from inertid_ros.core.records import FloatArray, JointBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.motions.motion import Motion
@@ -68,17 +67,6 @@ def simulate_links(
     )
 
 
-def drive_links(chain: Chain, simulator: Simulator, start: float, end: float, chunk: float = 0.5) -> Output:
-    """Feed a stretch of simulated time in chunks; all that came out, put together."""
-    edges = np.append(np.arange(start, end - 1e-9, chunk), end)
-    outputs = []
-    for a, b in itertools.pairwise(edges.tolist()):
-        chain.push(simulator.joints(a, b))
-        chain.push(simulator.base_wrenches(a, b))
-        outputs.append(chain.process())
-    return join_outputs([output for output in outputs if output is not None])
-
-
 def cut(block: JointBlock, part: slice) -> JointBlock:
     """Some samples of a block with velocities and efforts."""
     names, stamps, positions, velocities, efforts = block
@@ -93,7 +81,8 @@ def pick(block: JointBlock, joints: list[int]) -> JointBlock:
     assert velocities is not None
     assert efforts is not None
     kept = tuple(names[joint] for joint in joints)
-    return JointBlock(kept, stamps, positions[:, joints], velocities[:, joints], efforts[:, joints])
+    of_joints = (np.ascontiguousarray(values[:, joints]) for values in (positions, velocities, efforts))
+    return JointBlock(kept, stamps, *of_joints)
 
 
 def estimate_of(chain: Chain) -> LinksEstimate:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from inertid_ros.core.estimation.misfit import COUNTED, DRIVEN, DRIVING, Blocks
+from inertid_ros.core.estimation.misfit import COUNTED, DRIVEN, DRIVING, UNWEIGHTED, fill
 from inertid_ros.core.lapack import solve_triangular
 from inertid_ros.core.records import FloatArray, IntArray
 
@@ -50,64 +50,55 @@ class Channel:
     floor: float
 
 
-class Gears:
-    """Makes the columns of gears anew.
+class GearedChannel:
+    """A channel and its blocks, with the column of its gear made anew for any links.
 
     Attributes:
-        columns: of the rows, that belong to gears.
-        links: how many of the unknowns, the first ones, are those of links.
+        channel: with that column, and
+        kept: (B, n + 1, n + 1) products of the blocks that are kept, as they count, lower triangles, and
+        parts: (S, n + 1, n + 1) the same of all parts.
+        squares: (S, n + 1) of the columns that rows have brought, however they count, in all parts.
     """
 
-    def __init__(self, columns: Sequence[int], links: int) -> None:
-        """Take over."""
-        self.columns = columns
-        self.links = links
+    def __init__(self, channel: Channel, products: FloatArray, kept: int, columns: Sequence[int], links: int) -> None:
+        """Begin with the column as rows have brought it.
 
-    def load(self, channels: Sequence[Channel], blocks: Blocks, values: FloatArray) -> tuple[Sequence[Channel], Blocks]:
-        """Channels and blocks whose gears transmit the torques of links with these values (L,)."""
-        if not self.columns or not blocks.parts:
-            return channels, blocks
-        changed = blocks.copy()
-        loaded, start = [], 0
-        for channel in channels:
-            stop = start + len(channel.matrix) ** 2
-            loaded.append(self._load_channel(channel, changed, slice(start, stop), values))
-            start = stop
-        return loaded, changed
+        Args:
+            channel: as rows have brought it.
+            products: (B + S, 4, n + 1, n + 1) of blocks, then of parts, see `Blocks.list_products`.
+            kept: B.
+            columns: of the rows, that belong to gears.
+            links: how many of the unknowns, the first ones, are those of links.
+        """
+        self.channel = self._bare = channel
+        self.squares = np.einsum("sii->si", products[kept:, UNWEIGHTED])
+        places = np.flatnonzero(np.isin(channel.used, columns)).tolist() if len(products) else []
+        self._place: int | None = places[0] if places else None
+        counted = products[:, COUNTED]
+        if self._place is not None:
+            counted = counted.copy()
+            self._links = channel.used[channel.used < links]
+            own = len(self._links)
+            driving, driven = (fill(products[:, kind]) for kind in (DRIVING, DRIVEN))
+            self._differences, self._sums = (driving - driven)[:, :, :own], (driving + driven)[:, :own, :own]
+            at = self._place
+            self._crossed = np.concatenate((counted[:, at, :at], counted[:, at:, at]), axis=1)
+        self._counted, self.kept, self.parts = counted, counted[:kept], counted[kept:]
 
-    def _load_channel(self, channel: Channel, blocks: Blocks, part: slice, values: FloatArray) -> Channel:
-        """One channel, whose products are this part of the blocks, which are changed."""
-        place = np.flatnonzero(np.isin(channel.used, self.columns))
-        if not len(place):
-            return channel
-        size, at = len(channel.matrix), int(place[0])
-        own = values[channel.used[channel.used < self.links]]
-        for products in blocks.kept:
-            _replace_column(products, part, size, at, own)
-        sums = np.sum([_replace_column(products, part, size, at, own) for products in blocks.parts], axis=0)
-        return replace(channel, matrix=_replace_in_root(channel.matrix, at, sums))
-
-
-def _replace_column(products: FloatArray, part: slice, size: int, place: int, values: FloatArray) -> FloatArray:
-    """Put what is made of the links (L,) of a channel to the column of its gear, in products (4, N) that count.
-
-    Returns:
-        (n + 2,) products of the new column with all old ones, and with itself.
-    """
-    counted = products[COUNTED, part].reshape(size, size)
-    driving, driven = (_fill(products[kind, part].reshape(size, size)) for kind in (DRIVING, DRIVEN))
-    links = len(values)
-    added = (driving - driven)[:, :links] @ values
-    squares = float(values @ (driving + driven)[:links, :links] @ values)
-    crossed = np.concatenate((counted[place, :place], counted[place:, place])) + added
-    square = crossed[place] + added[place] + squares
-    counted[place, :place], counted[place:, place], counted[place, place] = crossed[:place], crossed[place:], square
-    return np.append(crossed, square)
-
-
-def _fill(lower: FloatArray) -> FloatArray:
-    """A symmetric matrix from its lower triangle."""
-    return np.asarray(np.tril(lower) + np.tril(lower, -1).T)
+    def load(self, values: FloatArray) -> None:
+        """Let the gear transmit the torques of links with these values."""
+        at = self._place
+        if at is None:
+            return
+        own = values[self._links]
+        added = self._differences @ own
+        crossed = self._crossed + added
+        square = crossed[:, at] + added[:, at] + (self._sums @ own) @ own
+        self._counted[:, at, :at], self._counted[:, at:, at] = crossed[:, :at], crossed[:, at:]
+        self._counted[:, at, at] = square
+        first = len(self.kept)
+        sums = np.append(crossed[first:].sum(axis=0), square[first:].sum())
+        self.channel = replace(self._bare, matrix=_replace_in_root(self._bare.matrix, at, sums))
 
 
 def _replace_in_root(root: FloatArray, place: int, sums: FloatArray) -> FloatArray:

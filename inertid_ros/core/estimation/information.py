@@ -55,7 +55,7 @@ class SquareRootInformation:
 
     def fold_in(self, rows: FloatArray) -> None:
         """Take (M, n + 1) whitened rows [A, y] of equations A x = y with unit variance."""
-        fold_rows(self.matrix, rows)
+        fold_rows(self.matrix, np.ascontiguousarray(rows))  # of another layout it would be compiled anew
 
     @classmethod
     def from_covariance(cls, values: FloatArray, covariance: FloatArray) -> SquareRootInformation:

@@ -23,6 +23,7 @@ of like blocks: then n repetitions inflate n times, and tell no more than one. O
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -39,7 +40,7 @@ _LEAST_FREEDOM = 0.1
 are: then each is looked at for itself as well."""
 
 
-PLAIN, COUNTED, DRIVING, DRIVEN = range(4)
+UNWEIGHTED, COUNTED, DRIVING, DRIVEN = range(4)
 """Of rows: their products, and those with which they count, less where columns have turned out wrong; of these, those
 in which the channel's gear drives what moves, and those in which that drives the gear."""
 
@@ -48,7 +49,7 @@ class Blocks:
     """Sums of products of rows, block by block; each of them is never changed.
 
     Attributes:
-        kept: products (4, N) of blocks, PLAIN to DRIVEN, evenly spread over all of them.
+        kept: products (4, N) of blocks, UNWEIGHTED to DRIVEN, evenly spread over all of them.
         numbers: of the blocks that are kept, counted from 0.
         parts: products (4, N) of all blocks, of which so many in a row are added up that there are few parts.
         lengths: how many blocks each part has.
@@ -74,12 +75,6 @@ class Blocks:
         self.parts, self.lengths = (*self.parts, products), (*self.lengths, 1.0)
         self._thin_out()
 
-    def copy(self) -> Blocks:
-        """The same with products of its own, which may be changed."""
-        other = copy.copy(self)
-        other.kept, other.parts = (tuple(one.copy() for one in part) for part in (self.kept, self.parts))
-        return other
-
     def with_rest(self, products: FloatArray, length: float) -> Blocks:
         """The same with a part, less than a block, that has not ended yet."""
         other = copy.copy(self)
@@ -93,6 +88,14 @@ class Blocks:
         made = {id(one): one * factors for one in (*self.kept, *self.parts)}
         other.kept, other.parts = (tuple(made[id(one)] for one in part) for part in (self.kept, self.parts))
         return other
+
+    def list_products(self, sizes: Sequence[int]) -> Iterator[FloatArray]:
+        """Products (B + S, 4, n, n) of the blocks that are kept, then of the parts, for channels with n columns."""
+        products, start = np.array((*self.kept, *self.parts)), 0
+        for size in sizes:
+            own = products[:, :, start : start + size**2] if len(products) else np.empty((0, 4, size**2))
+            yield own.reshape(-1, 4, size, size)
+            start += size**2
 
     def add(self, other: Blocks) -> None:
         """Take over the blocks of another recording."""
@@ -110,6 +113,11 @@ class Blocks:
             self.lengths = tuple(sum(self.lengths[first : first + 2]) for first in pairs)
 
 
+def fill(lower: FloatArray) -> FloatArray:
+    """Symmetric matrices (..., n, n) from their lower triangles."""
+    return np.asarray(np.tril(lower) + np.swapaxes(np.tril(lower, -1), -1, -2))
+
+
 class ChannelScores:
     """The blocks of one channel, ready to compare the scores of solutions with what noise lets expect."""
 
@@ -122,15 +130,14 @@ class ChannelScores:
             unknowns: m, how many of the n columns belong to A.
             ended: how many blocks there have been, of which B are given.
         """
-        whole = np.tril(products) + np.swapaxes(np.tril(products, -1), -1, -2)
+        whole = fill(products[:, :unknowns, :unknowns])
         information = factor.T @ factor
         lengths = np.sqrt(np.diag(information))
         scale = np.where(lengths > 0.0, 1.0 / np.where(lengths > 0.0, lengths, 1.0), 0.0)
         sizes, directions = np.linalg.eigh(information * np.outer(scale, scale))
         used = sizes > _DEPENDENT * max(float(sizes[-1]), np.finfo(float).tiny)
-        turn = scale[:, None] * directions[:, used] / np.sqrt(sizes[used])
-        self._lines = turn.T @ whole[:, :unknowns]
-        own = self._lines[:, :, :unknowns] @ turn
+        self._turn = turn = scale[:, None] * directions[:, used] / np.sqrt(sizes[used])
+        own = turn.T @ whole @ turn
         flat = own.reshape(len(products), -1)
         pairs = flat @ flat.T
         norms = np.sqrt(np.diag(pairs))
@@ -145,14 +152,16 @@ class ChannelScores:
         if freedom < least:
             self._ways.append((np.eye(len(pairs)), max(total - float(np.trace(pairs)), least)))
 
-    def find_variance(self, coefficients: FloatArray) -> float:
+    def find_variance(self, products: FloatArray, coefficients: FloatArray) -> float:
         """Variance v * inflation of the residuals of a solution.
 
         Args:
+            products: (B, n + 1, n + 1) of the blocks, of which those of A are as they were.
             coefficients: (B, n + 1) of the columns and of y in the residuals of each block, or (n + 1,) if they are the
                 same in all: [x, nuisances, -1].
         """
-        scores = np.einsum("bij,bj->bi", self._lines, np.broadcast_to(coefficients, self._lines.shape[::2]))
+        lines = fill(products)[:, : len(self._turn)]
+        scores = np.einsum("bij,bj->bi", lines, np.broadcast_to(coefficients, lines.shape[::2])) @ self._turn
         squares = scores @ scores.T
         tiny = np.finfo(float).tiny
         return max(float((weights * squares).sum()) / max(freedom, tiny) for weights, freedom in self._ways)

@@ -33,9 +33,9 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.estimation.evidence import find_evidence
-from inertid_ros.core.estimation.gears import Channel, Gears, make_safe
+from inertid_ros.core.estimation.gears import Channel, GearedChannel, make_safe
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.misfit import COUNTED, FEWEST_BLOCKS, PLAIN, Blocks, ChannelScores
+from inertid_ros.core.estimation.misfit import FEWEST_BLOCKS, Blocks, ChannelScores, fill
 from inertid_ros.core.lapack import solve_triangular
 from inertid_ros.core.records import FloatArray, IntArray
 
@@ -107,6 +107,20 @@ class JointSolution:
     variances: FloatArray
 
 
+class _Courses(NamedTuple):
+    """How friction of one channel may run.
+
+    Attributes:
+        friction: (F,) places of friction among the columns of the channel.
+        parts: (S, M) values of its courses in all parts, and
+        blocks: (B, M) in the blocks that are kept.
+    """
+
+    friction: IntArray
+    parts: FloatArray
+    blocks: FloatArray
+
+
 class _Wander(NamedTuple):
     """How friction of one channel may wander.
 
@@ -142,12 +156,18 @@ def solve_jointly(
     variances = np.array([channel.variance for channel in channels])
     strengths: FloatArray = np.ones(_WANDERS + 1)
     doubt, last = 1.0, count + nuisances.columns
-    bare = channels, blocks
-    gears = Gears(range(last)[count + nuisances.bumps :][: nuisances.gears], nuisances.links)
+    gears = range(last)[count + nuisances.bumps :][: nuisances.gears]
+    products = blocks.list_products([len(channel.matrix) for channel in channels])
+    geared = [
+        GearedChannel(channel, own, len(blocks.kept), gears, nuisances.links)
+        for channel, own in zip(channels, products, strict=True)
+    ]
+    scores = _list_scores(geared, blocks.ended, count)
+    courses = _list_courses(geared, nuisances, blocks)
     for _ in range(_ROUNDS):
-        channels, blocks = gears.load(*bare, values[: nuisances.links])
-        scores = _list_scores(channels, blocks, count)
-        wanders = _let_wander(channels, nuisances, blocks, last)
+        for one in geared:
+            one.load(values)
+        wanders = _let_wander(geared, courses, last)
         channels = [wander.channel for wander in wanders]
         size = last + sum(wander.places.size for wander in wanders)
         values = np.append(values, np.zeros(size + len(channels) - len(values)))
@@ -167,7 +187,7 @@ def solve_jointly(
         doubt = find_doubt(values[size:], (root[:, size:] ** 2).sum(axis=0), nuisances.gain, doubt)
         for k, score in enumerate(scores):
             coefficients = wanders[k].list_coefficients(values, values[size + k])
-            variances[k] = score.find_variance(coefficients) + channels[k].floor
+            variances[k] = score.find_variance(geared[k].kept, coefficients) + channels[k].floor
     covariance, noise = root.T @ root, root.T @ turned[: len(data)].T
     return JointSolution(
         values[:count],
@@ -229,17 +249,14 @@ def _weigh(
     return found.strengths, found.widths
 
 
-def _list_scores(channels: Sequence[Channel], blocks: Blocks, unknowns: int) -> list[ChannelScores]:
-    """Blocks of each channel; none while there are too few."""
-    if blocks.ended < FEWEST_BLOCKS:
+def _list_scores(channels: Sequence[GearedChannel], ended: int, unknowns: int) -> list[ChannelScores]:
+    """Blocks of each channel; none while too few have ended."""
+    if ended < FEWEST_BLOCKS:
         return []
-    scores, start = [], 0
-    for channel in channels:
-        size = len(channel.matrix)
-        products = np.array([block[COUNTED, start : start + size**2].reshape(size, size) for block in blocks.kept])
-        own = int((channel.used < unknowns).sum())
-        scores.append(ChannelScores(products, channel.matrix[:own, :own], own, blocks.ended))
-        start += size**2
+    scores = []
+    for geared in channels:
+        own = int((geared.channel.used < unknowns).sum())
+        scores.append(ChannelScores(geared.kept, geared.channel.matrix[:own, :own], own, ended))
     return scores
 
 
@@ -270,24 +287,32 @@ def _expand(channel: Channel, values: FloatArray, gain: int) -> tuple[IntArray, 
     return np.append(channel.used, gain), turn
 
 
-def _let_wander(channels: Sequence[Channel], nuisances: Nuisances, blocks: Blocks, first: int) -> list[_Wander]:
-    """Let friction wander; the nuisances of it begin at `first`."""
+def _list_courses(channels: Sequence[GearedChannel], nuisances: Nuisances, blocks: Blocks) -> list[_Courses]:
+    """How friction of each channel may run."""
     lengths = np.array(blocks.lengths)
     within = np.searchsorted(np.cumsum(lengths), blocks.numbers, side="right")
-    wanders, start = [], 0
-    for k, channel in enumerate(channels):
-        size = len(channel.matrix)
-        own = np.isin(channel.used, nuisances.frictions[k]) if k < len(nuisances.frictions) else channel.used < 0
+    found = []
+    for k, geared in enumerate(channels):
+        used = geared.channel.used
+        own = np.isin(used, nuisances.frictions[k]) if k < len(nuisances.frictions) else used < 0
         friction = np.flatnonzero(own)
         courses: FloatArray = np.empty((len(lengths), 0))
-        parts = np.array([part[:, start : start + size**2].reshape(-1, size, size) for part in blocks.parts])
         if nuisances.wander > 0.0 and len(friction) and len(lengths) > 1:
-            courses = find_courses(lengths, parts[:, PLAIN, friction[-1], friction[-1]])
-        places = first + np.arange(courses.shape[1] * len(friction)).reshape(courses.shape[1], len(friction))
-        matrix = add_courses(channel.matrix, parts[:, COUNTED], friction, courses) if places.size else channel.matrix
+            courses = find_courses(lengths, geared.squares[:, friction[-1]])
+        found.append(_Courses(friction, courses, courses[within]))
+    return found
+
+
+def _let_wander(channels: Sequence[GearedChannel], courses: Sequence[_Courses], first: int) -> list[_Wander]:
+    """Let friction wander; the nuisances of it begin at `first`."""
+    wanders = []
+    for geared, (friction, in_parts, in_blocks) in zip(channels, courses, strict=True):
+        channel, shape = geared.channel, (in_parts.shape[1], len(friction))
+        places = first + np.arange(shape[0] * shape[1]).reshape(shape)
+        matrix = add_courses(channel.matrix, geared.parts, friction, in_parts) if places.size else channel.matrix
         extended = replace(channel, matrix=matrix, used=np.append(channel.used, places))
-        wanders.append(_Wander(extended, friction, places, courses[within]))
-        first, start = first + places.size, start + size**2
+        wanders.append(_Wander(extended, friction, places, in_blocks))
+        first += places.size
     return wanders
 
 
@@ -321,7 +346,7 @@ def add_courses(root: FloatArray, parts: FloatArray, own: IntArray, courses: Flo
     Returns:
         (n + 1 + M F, n + 1 + M F), of which the first n columns are as they were.
     """
-    whole = np.tril(parts) + np.swapaxes(np.tril(parts, -1), -1, -2)
+    whole = fill(parts)
     added = courses.shape[1] * len(own)
     crossed = np.einsum("sm,sfj->jmf", courses, whole[:, own]).reshape(len(root), added)
     squares = np.einsum("sm,sk,sfg->mfkg", courses, courses, whole[:, own][:, :, own]).reshape(added, added)

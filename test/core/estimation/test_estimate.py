@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from support.link_chain import assert_found, drive_links, estimate_of, make_link_chain, make_motion, simulate_links
+from support.chain import drive
+from support.link_chain import assert_found, estimate_of, make_link_chain, make_motion, simulate_links
 
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.estimation.estimate import (
@@ -143,7 +144,7 @@ def test_sum_of_links_is_widened_and_carries_all_findings() -> None:
     chains = []
     for seed in (1, 2):
         chain = make_link_chain()
-        drive_links(chain, simulate_links(make_motion(seed), seed), 0.0, 8.0)
+        drive(chain, simulate_links(make_motion(seed), seed), 0.0, 8.0)
         chains.append(chain)
     parts = [estimate_of(chain) for chain in chains]
     estimators = [chain.estimator for chain in chains]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertid_ros.core.estimation.gears import Channel, Gears
+from inertid_ros.core.estimation.gears import Channel, GearedChannel
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.misfit import COUNTED, Blocks
+from inertid_ros.core.estimation.misfit import Blocks
 from inertid_ros.core.estimation.systematic_links import Nuisances, solve_jointly
 from inertid_ros.core.records import FloatArray
 
@@ -48,16 +48,20 @@ def test_columns_are_those_of_dense_rows_with_other_links() -> None:
     """Rows were taken with one set of links, the column is wanted for another that turns no torque round."""
     lines, senses, directions = _make_lines(0.1, LINKS)
     wanted = 1.3 * LINKS
-    channels, blocks = Gears([GEAR], 2).load([_make_channel(lines)], _sum_up(lines, senses), wanted)
+    blocks = _sum_up(lines, senses)
+    (products,) = blocks.list_products([8])
+    geared = GearedChannel(_make_channel(lines), products, len(blocks.kept), [GEAR], 2)
+    for values in (-LINKS, wanted):  # each as if it were the first
+        geared.load(values)
     dense = lines.copy()
     dense[:, GEAR] += senses * (lines[:, :2] @ wanted)
     moves = np.abs(directions) == 1.0
     expected = np.abs(lines[:, :2] @ wanted) * directions
     np.testing.assert_allclose(dense[moves, GEAR], expected[moves])
-    found = channels[0].matrix
+    found = geared.channel.matrix
     np.testing.assert_allclose(found.T @ found, dense.T @ dense, rtol=1e-9, atol=1e-8)
-    total = np.sum([part[COUNTED].reshape(8, 8) for part in blocks.parts], axis=0)
-    np.testing.assert_allclose(total, np.tril(dense.T @ dense), rtol=1e-9, atol=1e-8)
+    for total in (geared.parts.sum(axis=0), geared.kept.sum(axis=0)):
+        np.testing.assert_allclose(total, np.tril(dense.T @ dense), rtol=1e-9, atol=1e-8)
 
 
 @pytest.mark.parametrize("gear", [0.0, 0.15])
@@ -82,5 +86,9 @@ def test_friction_under_load_is_found_with_links_that_were_wrong(gear: float) ->
 
 
 def test_without_rows_nothing_changes() -> None:
-    channel, blocks = _make_channel(np.zeros((1, 8))), Blocks()
-    assert Gears([GEAR], 2).load([channel], blocks, LINKS) == ([channel], blocks)
+    channel = _make_channel(np.zeros((1, 8)))
+    (products,) = Blocks().list_products([8])
+    geared = GearedChannel(channel, products, 0, [GEAR], 2)
+    geared.load(LINKS)
+    assert geared.channel is channel
+    assert geared.kept.shape == geared.parts.shape == (0, 8, 8)

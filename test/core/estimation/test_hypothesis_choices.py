@@ -10,8 +10,9 @@ import pytest
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, UNKNOWNS
 from inertid_ros.core.estimation.change import CERTAIN, Decision, Evidence, Sameness, find_probability
+from inertid_ros.core.estimation.change_hypotheses import ChangeHypotheses
 from inertid_ros.core.estimation.estimate import Mode
-from inertid_ros.core.estimation.hypothesis import HypothesisEstimator, _Hypotheses, _Suspicion
+from inertid_ros.core.estimation.hypothesis import HypothesisEstimator, _Suspicion
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.products import PRODUCTS, RECENT, ProductSums
 from inertid_ros.core.estimation.systematic import solve_jointly
@@ -62,7 +63,7 @@ def _test(
     rows: int = 20,
     mode: Mode = Mode.TESTING,
     load_mass: float = 2.0,
-) -> _Hypotheses:
+) -> ChangeHypotheses:
     """Rows that were tested: what load and bias leave of them, and by how much gravity has turned."""
     estimator._start_testing(mode)
     tested = estimator._hypotheses
@@ -217,7 +218,7 @@ def test_a_load_before_that_does_not_fit_is_no_hypothesis() -> None:
 # After a restart
 
 
-def _try(estimator: HypothesisEstimator, **given: Any) -> _Hypotheses:
+def _try(estimator: HypothesisEstimator, **given: Any) -> ChangeHypotheses:
     """Rows that are tested while what was recalled is on trial."""
     estimator._trials, estimator._previous = 2, estimator._main
     return _test(estimator, **given)
@@ -459,7 +460,7 @@ def test_what_grows_is_a_contact_and_what_may_grow_is_at_last(
         assert weighed.accepted
 
 
-def _watched(estimator: HypothesisEstimator, **given: Any) -> _Hypotheses:
+def _watched(estimator: HypothesisEstimator, **given: Any) -> ChangeHypotheses:
     tested = _test(estimator, **given)
     _fill(tested.sums)
     estimator._sums.settled = _piece(12)
@@ -781,7 +782,7 @@ def test_rows_that_are_tested_make_pieces_of_their_own(monkeypatch: pytest.Monke
     tracked = Tracked(estimator, monkeypatch)
     over: list[bool] = []
 
-    def judge(_: _Hypotheses, is_over: bool) -> Decision:
+    def judge(_: ChangeHypotheses, is_over: bool) -> Decision:
         over.append(is_over)
         return NOTHING
 

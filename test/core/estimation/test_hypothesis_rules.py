@@ -9,8 +9,9 @@ import pytest
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, UNKNOWNS, attenuate
 from inertid_ros.core.estimation.change import find_probability
+from inertid_ros.core.estimation.change_hypotheses import ChangeHypotheses
 from inertid_ros.core.estimation.estimate import Mode
-from inertid_ros.core.estimation.hypothesis import HypothesisEstimator, _Hypotheses
+from inertid_ros.core.estimation.hypothesis import HypothesisEstimator
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.products import ProductSums
 from inertid_ros.core.estimation.systematic import make_precision, nuisance_deviations
@@ -32,9 +33,9 @@ def _row(gravity: tuple[float, float, float] = (0.0, 0.0, -9.8), amplitude: floa
     return Row(NO_ROW, signals, none, none, none, none, none, none)
 
 
-def _make(has_previous: bool = True) -> _Hypotheses:
+def _make(has_previous: bool = True) -> ChangeHypotheses:
     main = SquareRootInformation(PRIOR)
-    return _Hypotheses(main, main.copy() if has_previous else None, ProductSums(np.eye(55)))
+    return ChangeHypotheses(main, main.copy() if has_previous else None, ProductSums(np.eye(55)))
 
 
 def _leave(information: SquareRootInformation | None, squares: float) -> None:
@@ -66,7 +67,7 @@ def test_a_hypothesis_fits_if_it_leaves_six_times_the_noise_and_what_sensors_mis
 def test_what_was_left_before_does_not_count() -> None:
     main = SquareRootInformation(PRIOR)
     _leave(main, 1000.0)
-    tested = _Hypotheses(main, main.copy(), ProductSums(np.eye(55)))
+    tested = ChangeHypotheses(main, main.copy(), ProductSums(np.eye(55)))
     tested.take(NO_ROW, 1.0, 0.0, _row(), is_predicted=False)
     assert tested.previous_fits()
     assert tested.load_fits()
@@ -77,7 +78,7 @@ def test_rows_go_to_all_hypotheses_each_of_which_has_forgotten_its_own_part() ->
     random = np.random.default_rng(0)
     main = SquareRootInformation(PRIOR)
     main.fold_in(random.normal(size=(40, UNKNOWNS + 1)))
-    tested = _Hypotheses(main, main.copy(), ProductSums(np.eye(55)))
+    tested = ChangeHypotheses(main, main.copy(), ProductSums(np.eye(55)))
     np.testing.assert_allclose(np.diag(tested.load.covariance())[:LOAD], PRIOR_LOAD**2)
     np.testing.assert_allclose(tested.load.solve()[LOAD:], main.solve()[LOAD:])
     np.testing.assert_allclose(np.diag(tested.bias.covariance())[LOAD:], PRIOR_BIAS**2)
@@ -106,7 +107,7 @@ def test_gravity_has_turned_by_2_m_per_s2_at_any_time() -> None:
         assert tested.has_turned is has_turned
 
 
-def _leave_each(load: float, bias: float, previous: float | None, has_turned: bool) -> _Hypotheses:
+def _leave_each(load: float, bias: float, previous: float | None, has_turned: bool) -> ChangeHypotheses:
     tested = _make(previous is not None)
     for x in (0.0, 5.0 if has_turned else 0.0):
         tested.take(NO_ROW, 5.0, 0.0, _row((x, 0.0, -9.8)), is_predicted=False)

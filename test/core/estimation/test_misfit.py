@@ -28,7 +28,7 @@ def _measure(regressor: FloatArray, errors: FloatArray) -> float:
     products = np.array([np.tril(part.T @ part) for part in lines.reshape(-1, ROWS, lines.shape[1])])
     factor = np.asarray(np.linalg.qr(regressor, mode="r"))
     scores = ChannelScores(products, factor, regressor.shape[1], len(products))
-    return scores.find_variance(np.append(values, -1.0))
+    return scores.find_variance(products, np.append(values, -1.0))
 
 
 @pytest.mark.parametrize("periods", [1, 3])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.chain import drive, load_of, make_chain, process, puma_motion, push_force, simulate_puma
-from support.link_chain import drive_links, estimate_of, make_link_chain, make_motion, simulate_links, true_values
+from support.link_chain import estimate_of, make_link_chain, make_motion, simulate_links, true_values
 from support.rows import FILTERS, Path, cut, make_equations, make_path, make_rows, make_segment, run_rows
 
 from inertid_ros.core.chain import Chain
@@ -216,7 +216,7 @@ def test_contact_does_not_spoil_the_residual() -> None:
 
 def test_links_predict_what_is_measured_while_they_learn() -> None:
     chain = make_link_chain(source="both")
-    output = drive_links(chain, simulate_links(make_motion()), 0.0, 12.0)
+    output = drive(chain, simulate_links(make_motion()), 0.0, 12.0)
     late = output.stamps > output.stamps[0] + 6_000_000_000
     left, measured = output.residual[late], output.measured[late]
     assert np.all(np.sqrt(np.mean(left**2, axis=0)) < 0.1 * np.sqrt(np.mean(measured**2, axis=0)) + 1.5)
