@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from detection import SCENARIOS, SENSORS, Scenario, identify, run_once
-from imperfect import Arm, Imperfections, Motion, random_load, record
+from imperfect import Arm, FloatArray, Imperfections, Motion, random_load, record, true_wrenches
 
 from inertid_ros.core.diagnosis import has_error
+from inertid_ros.core.estimation.estimate import Mode
+from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import EventKind
 
 TITLED = {scenario.title: scenario for scenario in SCENARIOS}
@@ -127,3 +129,23 @@ def test_accuracy_does_not_get_worse_while_the_bias_drifts(warm_up: float) -> No
     assert late.deviations[0] < 1.1 * early.deviations[0]
     assert not has_error(late.findings)
     assert abs(late.values[0] - phi[0]) < 3.0 * late.deviations[0]
+
+
+@pytest.mark.parametrize("seed", [9003, 9024])
+def test_load_that_changes_when_the_first_motion_begins_is_a_load_change(seed: int) -> None:
+    """What was learnt until then is neither the load nor the bias; it must not be a contact for ever."""
+    rng = np.random.default_rng(seed)
+    arm = Arm(["UR10", "Panda", "PUMA"][rng.integers(3)])
+    phi = random_load(rng)
+    motion, added = Motion(len(arm.joints), rng, 1.0), random_load(rng) * rng.uniform(0.2, 0.8)
+    onset = motion.rest + rng.uniform(-0.1, 0.4)
+
+    def add(times: FloatArray, gravity: FloatArray) -> FloatArray:
+        return np.where((times >= onset)[:, None], true_wrenches(arm, motion, times, added, gravity), 0.0)
+
+    published, events = identify(arm, record(arm, motion, phi, SENSORS["mild"], rng, 18.0, 125.0, add), interval=18.0)
+    assert events[-1][1].kind is EventKind.LOAD_CHANGED
+    estimate = published[-1].estimate
+    assert estimate.mode is Mode.TRACKING
+    assert set(estimate.states) == {ParameterState.KNOWN}
+    assert np.abs((estimate.values - phi - added) / estimate.deviations).max() < 4.0
