@@ -584,7 +584,7 @@ def test_a_slight_change_of_the_bias_goes_on_with_the_same_load(trials: int) -> 
     estimator._sums.settled, estimator._sums.weight = _draw(1), np.ones(6)
     estimator._trials, estimator._previous = trials, estimator._main.copy()
     young = ProductSums(estimator._prior)
-    young.recent, young.pieces = (_draw(2),), 1
+    young.recent, young.pieces, young.weight = (_draw(2),), 1, np.ones(6)
     expected = estimator._sums.copy()
     expected.take_over(young, PRIOR_BIAS**2)
     _test(estimator, mode=Mode.CONTACT)
@@ -606,7 +606,7 @@ def test_a_slight_change_of_the_load_begins_anew_with_what_is_known_of_the_senso
     estimator = _know()
     estimator._sums.settled, estimator._sums.weight = _draw(1), np.ones(6)
     young, changed = ProductSums(estimator._prior), np.linspace(1.0, 2.0, 55)
-    young.recent, young.pieces = (_draw(2),), 1
+    young.recent, young.pieces, young.weight = (_draw(2),), 1, np.ones(6)
     old = estimator._sums
     known = solve_jointly(old, estimator.values)
     nothing = np.zeros(1)
