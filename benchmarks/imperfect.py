@@ -186,17 +186,17 @@ class QuinticMoves:
 
     rest = 2.0
 
-    def __init__(self, poses: FloatArray, duration: float) -> None:
-        """Go from pose to pose (P, n) [rad] in so much time [s] each."""
-        self._poses, self._duration = poses, duration
+    def __init__(self, poses: FloatArray, duration: float, hold: float = 0.0) -> None:
+        """Go from pose to pose (P, n) [rad] in so much time [s] each, and stay there for so long [s]."""
+        self._poses, self._duration, self._hold = poses, duration, hold
 
     def at(self, times: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Positions, velocities and accelerations (N, n)."""
-        moves = len(self._poses) - 1
-        passed = np.clip((times - self.rest) / self._duration, 0.0, moves - 1e-12)
+        moves, period = len(self._poses) - 1, self._duration + self._hold
+        passed = np.clip((times - self.rest) / period, 0.0, moves - 1e-12)
         index = passed.astype(int)
-        u = (passed - index)[:, None]
-        stands = (times < self.rest) | (times >= self.rest + moves * self._duration)
+        u = np.minimum((passed - index) * period / self._duration, 1.0)[:, None]
+        stands = (times < self.rest) | (times >= self.rest + moves * period)
         step = self._poses[index + 1] - self._poses[index]
         q = self._poses[index] + step * (u**3 * (10.0 - 15.0 * u + 6.0 * u**2))
         v = step * (30.0 * u**2 * (1.0 - u) ** 2) / self._duration

@@ -200,9 +200,6 @@ def _judge_load(estimate: LoadEstimate) -> Iterator[Finding]:
 
 
 def _judge_sensor(estimate: LoadEstimate, sensor: WristSensor) -> Iterator[Finding]:
-    if sensor.sign is None and estimate.states[0] == ParameterState.KNOWN and not has_no_load(estimate):
-        message = "the sign of the wrench cannot be determined yet: rotate the sensor, or set load.wrench_sign"
-        yield Finding("error", "sign_unknown", message)
     if sensor.variance_inflation > _LARGE_INFLATION:
         message = (
             f"the residuals are {np.sqrt(sensor.variance_inflation):.0f} times what sensor noise explains (vibration, "

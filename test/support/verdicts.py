@@ -94,7 +94,6 @@ def _make_load_cases() -> list[Case]:
         Case("large_residual", good_load(fit=_with_residual(0.6, WRENCH_FIT)), "residual", "error", True),
         Case("contact_share", good_load(sensor=replace(SENSOR, contact_share=0.6)), "contact_share", "warning"),
         Case("in_contact", good_load(mode=Mode.CONTACT), "in_contact", "warning"),
-        Case("sign_unknown", good_load(sensor=replace(SENSOR, sign=None)), "sign_unknown", "error", True),
         Case("noise_assumed", good_load(sensor=replace(SENSOR, noise_calibrated=False)), "noise_assumed", "info"),
         Case("not_known", good_load(states=(KNOWN,) * 4 + (UNCERTAIN,) * 6), "not_known", "info"),
         Case("nothing_known", good_load(states=(UNCERTAIN,) * 10), "not_known", "info"),

@@ -71,6 +71,8 @@ _RUNS = 5
 """Runs that two changes of the load make, each with a pose in which the filters see both loads."""
 _PASSED = 0.8
 """Part of the poses in long runs from which the configuration is seen to be right."""
+_FEWEST = 4
+"""Poses at rest that show whether the configuration is right if one load explains them: 12 forces, 4 unknowns."""
 _ROUNDS = 3
 """Rounds of fitting an orientation and dividing the poses under it."""
 
@@ -142,6 +144,14 @@ def judge_forces(poses: Poses, path: FramePath, gravity: FloatArray) -> Verdict:
     elif find_turn(felt)[1] > _ENOUGH_TURN and (explained < _EXPLAINED or _wanders(felt, forces, weights, runs)):
         return Verdict((NO_FRAME,), False, runs)
     return Verdict((), False, runs)
+
+
+def passes(poses: Poses, gravity: FloatArray) -> bool:
+    """Whether one load explains these poses, each of them, under the configuration as it is."""
+    if len(poses.motion) < _FEWEST or find_turn(poses.felt)[2] <= _ENOUGH_TURN:
+        return False
+    weights = _weigh(poses, float(np.linalg.norm(gravity)))
+    return divide(poses.felt, poses.wrenches[:, :3], weights)[0] < _RUN
 
 
 def find_turn(felt: FloatArray) -> FloatArray:

@@ -12,11 +12,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from inertid_ros.core.checks.gravity_hypotheses import NO_FRAME, Poses, Runs, find_turn, judge_forces
+from inertid_ros.core.checks.gravity_hypotheses import NO_FRAME, Poses, Runs, find_turn, judge_forces, passes
 from inertid_ros.core.compiled import brief, compiled, copy_numbers, specialise
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.estimation.estimate import Sign
+from inertid_ros.core.estimation.products import TINY
+from inertid_ros.core.estimation.states import ParameterState, judge_load_parameters
 from inertid_ros.core.records import FloatArray, IntArray
+from inertid_ros.core.rigid_body.description import SIGNIFICANT_MASS
 from inertid_ros.core.robot.robot import FramePath
 from inertid_ros.core.settings.choices import SignChoice
 
@@ -38,7 +41,10 @@ _DIFFERENT = 1.0
 _MOVED = 0.1
 """Change of a joint [rad or m] from which a row is another pose, also where gravity as configured stays the same."""
 _HISTORY = 16
-"""Rows that are remembered to know where the joints were when the filters saw them: a third of a second."""
+"""Rows that are remembered to know where the joints were when the filters saw them, and whether they have moved since:
+a third of a second."""
+_HELD = 2e-3
+"""Change of a joint [rad or m] in that time up to which a pose is held: encoders step by less."""
 _SMALL_MOMENT = 0.05
 """Standard deviation of the moments [Nm] below which they say nothing: cables and drift do as much."""
 _EXPLAINED = 0.8
@@ -72,7 +78,7 @@ class ConventionCheck:
         """Start with nothing seen, for gravity (3,) in the root frame and rows that are late by so much [s]."""
         joints = len(path.joint_names)
         self._path, self._gravity, self.lag = path, gravity, lag
-        self.poses, self.history = np.empty((_POSES, 13 + joints)), np.empty((_HISTORY, 1 + joints))
+        self.poses, self.history = np.empty((_POSES, 14 + joints)), np.empty((_HISTORY, 4 + joints))
         self.restart()
         line = self.poses[0]
         self._count_row = specialise(count_row, line, line, line, lag, self.history, self.poses, self.counts)
@@ -80,7 +86,7 @@ class ConventionCheck:
     def restart(self) -> None:
         """Forget all poses, and what they have said."""
         self.counts: IntArray = np.zeros(3, dtype=np.int64)
-        self._judged, self._has_passed = 0, False
+        self._judged, self._held, self._has_passed = 0, 0, False
         self._findings: tuple[Finding, ...] = ()
 
     def take(self, signals: FloatArray, readings: FloatArray, sample: FloatArray) -> None:
@@ -90,20 +96,29 @@ class ConventionCheck:
     def prepare(self) -> Callable[[], tuple[Finding, ...]]:
         """What gives, in any thread, all that can be said by now; nothing while the sensor has not turned enough."""
         kept, _, count = self.counts.tolist()
-        if count < max(_ENOUGH_POSES, min(_AGAIN * self._judged, self._judged + _POSES / 8)):
+        is_held = np.isfinite(self.poses[:kept, -1])
+        held = 0 if self._has_passed else int(is_held.sum())
+        again = min(_AGAIN * self._judged, self._judged + _POSES / 8) if held <= self._held else 0
+        if count < max(_ENOUGH_POSES, again):
             return lambda: self._findings
-        rows = self.poses[:kept].copy()
+        rows, self._held = self.poses[:kept].copy(), held
 
         def judge() -> tuple[Finding, ...]:
-            poses = Poses(rows[:, :3], rows[:, 3:6], rows[:, 6:12], rows[:, 12], rows[:, 13:])
+            poses = _list_poses(rows)
             verdict = judge_forces(poses, self._path, self._gravity)
-            self._has_passed |= verdict.has_passed
+            # Whoever leads the arm by hand touches the load in between, and not in the poses that it is left in.
+            self._has_passed |= verdict.has_passed or passes(_list_poses(rows[is_held]), self._gravity)
             wrong = () if self._has_passed and NO_FRAME in verdict.findings else verdict.findings
             self._findings = wrong or _judge_load(poses, verdict.runs)
             self._judged = count
             return self._findings
 
         return judge
+
+
+def _list_poses(rows: FloatArray) -> Poses:
+    """What is in rows (N, 14 + n), see `count_row`."""
+    return Poses(rows[:, :3], rows[:, 3:6], rows[:, 6:12], rows[:, 12], rows[:, 13:-1])
 
 
 @brief
@@ -116,22 +131,25 @@ def count_row(
     rows: FloatArray,
     counts: IntArray,
 ) -> None:
-    """Keep a row that is another pose than the last one kept.
+    """Keep a row that is another pose than the last one kept; of a pose that is held, the one whose force is steadiest.
 
     Args:
         signals: (16,) of the motion, times the amplitude of the filters, which is signals[12].
         readings: (6,) likewise.
         sample: [time, positions (n), ...] now.
         lag: how long ago [s] the filters saw what they give now.
-        history: (H, 1 + n) times and positions of the last rows.
-        rows: (P, 13 + n) [acceleration, gravity, wrench, turning, positions] of the poses; where there is no more room,
-            every other one of the older half is left out.
+        history: (H, 4 + n) times, positions and forces of the last rows.
+        rows: (P, 14 + n) [acceleration, gravity, wrench, turning, positions, square of the force's change over H rows,
+            infinite where the pose is not held] of the poses; where there is no more room, every other one of the older
+            half is left out.
         counts: how many poses are kept, how many rows there were, and how many poses.
     """
-    n, amplitude = history.shape[1] - 1, signals[12]
+    n, amplitude = history.shape[1] - 4, signals[12]
     newest = counts[1] % len(history)
     for c in range(n + 1):
         history[newest, c] = sample[c]
+    for i in range(3):
+        history[newest, n + 1 + i] = readings[i] / max(amplitude, TINY)
     counts[1] += 1
     if amplitude < _SETTLED:
         return
@@ -149,11 +167,27 @@ def count_row(
     for c in range(n):
         rows[row, 13 + c] = history[after, 1 + c] + part * (history[before, 1 + c] - history[after, 1 + c])
         moved = max(moved, abs(rows[row, 13 + c] - rows[last, 13 + c]))
+    rows[row, 13 + n] = find_unsteadiness(history, newest, n) if counts[1] >= len(history) else np.inf
     if counts[0] == 0 or change >= _DIFFERENT**2 or moved >= _MOVED:
         counts[0] += 1
         counts[2] += 1
+    elif rows[row, 13 + n] < rows[last, 13 + n]:
+        copy_numbers(rows[row], rows[last])
     if counts[0] == len(rows):
         counts[0] -= leave_out(rows)
+
+
+@compiled
+def find_unsteadiness(history: FloatArray, newest: int, joints: int) -> float:
+    """Square of the force's change over all rows that are remembered; infinite if a joint has moved in that time."""
+    for past in range(len(history)):
+        for c in range(1, joints + 1):
+            if not abs(history[past, c] - history[newest, c]) <= _HELD:
+                return np.inf
+    oldest, total = (newest + 1) % len(history), 0.0
+    for c in range(joints + 1, joints + 4):
+        total += (history[newest, c] - history[oldest, c]) ** 2
+    return total
 
 
 @compiled
@@ -170,10 +204,11 @@ def find_past(history: FloatArray, newest: int, count: int, time: float) -> tupl
 
 @compiled
 def leave_out(rows: FloatArray) -> int:
-    """Leave out every other row of the older half; returns how many."""
-    quarter = len(rows) // 4
+    """Leave out one of every two rows of the older half, the unsteadier one, else the later; returns how many."""
+    quarter, steadiness = len(rows) // 4, rows.shape[1] - 1
     for k in range(quarter):
-        copy_numbers(rows[2 * k], rows[k])
+        later = 2 * k + 1
+        copy_numbers(rows[later if rows[later, steadiness] < rows[2 * k, steadiness] else 2 * k], rows[k])
     for k in range(2 * quarter, len(rows)):
         copy_numbers(rows[k], rows[k - quarter])
     return quarter
@@ -241,6 +276,18 @@ class WrenchSign:
             self.sign = Sign.ON_LOAD if mass > 0.0 else Sign.ON_SENSOR
 
 
+def find_sign_doubt(phi: FloatArray, covariance: FloatArray, sign: Sign | None) -> tuple[FloatArray, list[Finding]]:
+    """Covariance (10, 10) of a load phi (10,) that has the other sign as likely, and what to do about it.
+
+    About phi, that of phi and -phi is 2 phi phi^T. There is a finding where the mass would be known otherwise.
+    """
+    if sign is not None:
+        return np.zeros_like(covariance), []
+    is_loaded = abs(float(phi[0])) > SIGNIFICANT_MASS * float(np.sqrt(covariance[0, 0]))
+    is_known = judge_load_parameters(phi, covariance)[0] is ParameterState.KNOWN
+    return 2.0 * np.outer(phi, phi), [_SIGN_UNKNOWN] if is_known and is_loaded else []
+
+
 def find_contradictions(
     unknowns: FloatArray, covariance: FloatArray, sign: Sign | None, gravity: float
 ) -> tuple[Finding, ...]:
@@ -264,6 +311,12 @@ def find_contradictions(
     return ()
 
 
+_SIGN_UNKNOWN = Finding(
+    "warning",
+    "sign_unknown",
+    "the sign of the wrench is not certain, and the numbers may have the other one: set load.wrench_sign, or turn the "
+    f"sensor further; what weighs less than {1e3 * _LIGHTEST:.0f} g does not show it",
+)
 _COMPENSATED = Finding(
     "warning",
     "compensated",

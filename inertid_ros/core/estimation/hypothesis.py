@@ -9,7 +9,8 @@ slowly. Each row is compared with what is expected of it before it is believed:
   that fits is accepted. Where gravity has turned enough to distinguish, and another bias fits, too, it is watched for
   seconds: what grows is neither. No load has a negative mass.
 - contact: none fits. Hypotheses are tested again every 0.4 s. As soon as the old load explains the wrench again,
-  tracking goes on as before: nothing was forgotten.
+  tracking goes on as before: nothing was forgotten. Where another load with another bias explains it for longer than
+  the old ones did, these were wrong: they were learnt while something changed.
 """
 
 from __future__ import annotations
@@ -90,6 +91,9 @@ gravity does not turn, both are equally likely."""
 _TRIALS = 2
 """Tests (0.4 to 1.5 s each) after which what was known before a restart is forgotten if nothing fits: the first one may
 have fallen into a contact."""
+_ANEW = 200
+"""Rows (4 s) that another load with another bias must explain at least to be believed: sixteen unknowns fit whatever
+happens in a shorter time."""
 _LIGHTEST = 0.05
 """Masses below this [kg] have no certain sign: half a newton is within the drift of many sensors."""
 
@@ -165,6 +169,7 @@ class HypothesisEstimator:
         self.rows = 0
         self._clock = np.array([math.inf, 0.0, 0.0])
         self._hypotheses: ChangeHypotheses | None = None
+        self._anew: ChangeHypotheses | None = None
         self._previous: SquareRootInformation | None = None
         self._mass_sign = self._configured_sign
         self._trials = 0
@@ -211,6 +216,8 @@ class HypothesisEstimator:
         fits, total, leverage = self._track_row(self.tracked, row, density, interval, tested is None)
         self._lay_down_products(row.signals, self._before, interval, self._products)
         if tested is not None:
+            if self.mode is Mode.CONTACT and self._learn_anew(row, total, interval):
+                return self._believe_anew()
             tested.take(self._whitened, total, self._find_room(), row, fits and leverage < _PREDICTED)
             is_over = tested.sums.add(self._products, row.readings, self._variance, self._noise, interval)
             if is_over:
@@ -405,7 +412,38 @@ class HypothesisEstimator:
             self._main.diffuse_last(LOAD, self._wander * math.sqrt(since))
             self._clock[SINCE_WANDER] = 0.0
 
+    def _learn_anew(self, row: Row, total: float, interval: float) -> bool:
+        """Fold a row of a contact into another load with another bias, as long as they fit; whether they are right."""
+        anew = self._anew
+        if anew is None:
+            nothing = SquareRootInformation(np.concatenate((PRIOR_LOAD, PRIOR_BIAS)))
+            anew = self._anew = ChangeHypotheses(nothing, None, ProductSums(self._prior, self._poles))
+        anew.take(self._whitened, total / self.variance_inflation, 0.0, row, False)
+        if anew.sums.add(self._products, row.readings, self._variance, self._noise, interval):
+            anew.sums.begin_piece(self._wander**2)
+        if anew.rows % _TEST != 0:
+            return False
+        if not anew.load_fits():
+            self._anew = None
+            return False
+        is_longer = anew.rows > max(self.rows, _ANEW)
+        return is_longer and anew.has_turned and self._is_possible(anew.load) and not self.is_on_trial
+
+    def _believe_anew(self) -> Decision:
+        """What was known is wrong: go on with what was learnt in the contact."""
+        anew, before = self._anew, self.rows
+        assert anew is not None
+        sums = anew.sums
+        sums.values[:UNKNOWNS] = anew.load.solve()
+        update(sums)
+        decision = self._accept_load(anew.load, sums, anew.rows / (anew.rows + before))
+        self._previous, self._previous_sums, self._state = None, None, np.array([1.0, 0.0, 0.0])
+        self.rows = anew.rows
+        return decision
+
     def _start_testing(self, mode: Mode) -> None:
+        if self.mode is Mode.TRACKING:
+            self._anew = None
         self.mode = mode
         self._before[-1] = 0.0
         self._suspected = None
@@ -525,7 +563,7 @@ _LEVERS = np.repeat([1.0, LEVER**2], 3)
 _NOTHING = Decision(False)
 _CHANGED_IN_PLACE = (
     *("_main", "_sums", "values", "_clock", "_state", "_pose", "_before", "_motion_noise"),
-    *("_previous", "_hypotheses"),
+    *("_previous", "_hypotheses", "_anew"),
 )
 """What rows change of an estimator; they replace all else."""
 _RECOVERED = (_RECOVERY + 1.0) / (_RECOVERY + 2.0)

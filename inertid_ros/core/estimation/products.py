@@ -197,6 +197,7 @@ class ProductSums:
         blocks: (B, 6, F, P) rows of the features in the last blocks that are over, at most 15, the newest one first.
         pieces: how many are over.
         expected: (6,) weighted squares that noise leaves of all rows.
+        weight: (6,) of all rows of pieces that are over, which does not shrink where the bias wanders.
         filled: (1,) time [s] that the rows of the present piece stand for.
         prior: (55, 55) precision of load, bias and nuisances by the settings.
         mean, precision: (55,), (55, 55) what is known of them besides.
@@ -218,6 +219,7 @@ class ProductSums:
         self.blocks: FloatArray = _NO_BLOCK
         self.pieces = 0
         self.expected: FloatArray = np.zeros(6)
+        self.weight: FloatArray = np.zeros(6)
         self.values: FloatArray = self.mean.copy()
         self.inflation: FloatArray = np.ones(6)
         self.known_inflation: FloatArray = np.ones(6)
@@ -244,7 +246,7 @@ class ProductSums:
 
     def begin_piece(self, wander: FloatArray) -> None:
         """Put the present piece to the others; biases have wandered by a variance (6,) per second."""
-        settled, piece = self.settled.copy(), self.present
+        settled, piece, self.weight = self.settled.copy(), self.present, self.total_weight
         diffuse_products(settled, wander * self.filled)
         self._diffuse_prior(wander * self.filled)
         self.block = self.block + piece
@@ -273,6 +275,11 @@ class ProductSums:
     def total(self) -> FloatArray:
         """Of all rows (6, P, P), complete symmetric matrices."""
         return complete(self.lower)
+
+    @property
+    def total_weight(self) -> FloatArray:
+        """Of all rows (6,)."""
+        return np.asarray(self.weight + self.present[:, CONSTANT, CONSTANT])
 
     @property
     def short_blocks(self) -> FloatArray:
@@ -306,6 +313,7 @@ class ProductSums:
         same = copy_shallow(self)
         same.settled, same.present, same.expected = self.lower, _NOTHING, self.expected.copy()
         same.recent, same.blocks, same.damping = (), _NO_BLOCK, self.damping.copy()
+        same.weight = self.total_weight
         return same
 
     def expect_mass(self, mass: float, deviation: float) -> None:
@@ -318,7 +326,7 @@ class ProductSums:
         settled = self.lower
         diffuse_products(settled, bias_variance)
         self._diffuse_prior(bias_variance)
-        self.settled = settled + other.settled
+        self.settled, self.weight = settled + other.settled, self.total_weight + other.weight
         self.present, self.recent, self.pieces, self.filled = other.present, other.recent, other.pieces, other.filled
         self.block, self.blocks = other.block, other.blocks
         self.expected, self.damping = self.expected + other.expected, self.damping.join(other.damping)
@@ -345,6 +353,8 @@ class ProductSums:
         young.inflation = young.known_inflation = self.inflation
         share = pieces / max(self.pieces, 1)
         young.expected, self.expected = share * self.expected, (1.0 - share) * self.expected
+        young.weight = young.block[:, CONSTANT, CONSTANT]
+        self.weight = self.weight - self.find_recent(1, count + dropped)[:, CONSTANT, CONSTANT]
         self.settled = self.settled + self.find_recent(count + dropped, RECENT)
         self.present, self.recent = np.zeros_like(_NOTHING), ()
         self.block, self.blocks = _NOTHING, self.blocks.copy()

@@ -498,10 +498,10 @@ def update(sums: ProductSums) -> None:
     total, sums.shares = sums.total, sums.damping.find_shares(FEATURES)
     normal = Normal(sums, total, sums.values, sums.inflation)
     sums.values, sums.inflation = normal.values, find_inflation(sums, normal)
-    sums.left = sums.left + find_left(sums, total, sums.window(1))
+    sums.left = sums.left + find_left(sums, sums.window(1))
 
 
-def find_left(sums: ProductSums, total: FloatArray, piece: FloatArray) -> FloatArray:
+def find_left(sums: ProductSums, piece: FloatArray) -> FloatArray:
     """Weighted squares (2,) that the solution leaves of a piece: of its mean, and of all its rows beyond their noise.
 
     What depends on the pose changes as slowly as that, and is left in the mean; what accelerations cause (a liquid, a
@@ -511,7 +511,7 @@ def find_left(sums: ProductSums, total: FloatArray, piece: FloatArray) -> FloatA
     squares = find_squares(piece, coefficients)
     weights = np.maximum(piece[:, CONSTANT, CONSTANT], np.finfo(float).tiny)
     means = (coefficients * piece[:, CONSTANT]).sum(axis=1) ** 2 / weights
-    noise = sums.expected * weights / np.maximum(total[:, CONSTANT, CONSTANT], weights)
+    noise = sums.expected * weights / np.maximum(sums.total_weight, weights)
     return np.array([means.sum(), np.maximum(squares - noise, 0.0).sum()])
 
 
@@ -569,5 +569,5 @@ def find_misfit(sums: ProductSums, grams: FloatArray, values: FloatArray) -> Flo
     """Root mean square (2,) [N, Nm] of what a solution leaves of forces and torques beyond the noise of the rows."""
     coefficients = find_coefficients(values)
     squares = find_squares(grams, coefficients) - sums.expected
-    excess = np.maximum(squares, 0.0) / np.maximum(grams[:, CONSTANT, CONSTANT], np.finfo(float).tiny)
+    excess = np.maximum(squares, 0.0) / np.maximum(sums.total_weight, np.finfo(float).tiny)
     return np.asarray(np.sqrt(excess.reshape(2, 3).sum(axis=1)))

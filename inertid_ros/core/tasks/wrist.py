@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inertid_ros.core.checks.sensor_faults import Fault, SensorFaults, describe_fault
-from inertid_ros.core.checks.wrench_convention import ConventionCheck, WrenchSign, find_contradictions
+from inertid_ros.core.checks.wrench_convention import ConventionCheck, WrenchSign, find_contradictions, find_sign_doubt
 from inertid_ros.core.compiled import specialise
 from inertid_ros.core.diagnosis import Finding, Health, has_error
 from inertid_ros.core.equations.equation import WRENCH_NAMES, WRENCH_UNITS
@@ -313,11 +313,12 @@ class WristLoadTask:
             if not misfit:  # what is an error need not be an interval, too
                 covariance = covariance + find_pull(joint, weight, self._settings, self._gravity)
                 covariance = covariance + find_shift(joint.values[:LOAD], nuisances)
+            either_sign, unsigned = find_sign_doubt(joint.values[:LOAD], covariance, sign)
             solution = Solution(
                 stamp=stamp,
                 mode=mode,
                 values=factor * joint.values[:LOAD],
-                covariance=covariance,
+                covariance=covariance + either_sign,
                 rows=rows,
                 fit=fit,
                 repeatability=joint.repeatability[:LOAD, :LOAD],
@@ -338,7 +339,7 @@ class WristLoadTask:
             if not has_error(wrong):
                 as_set = list_nuisances(joint.values, joint.undoubted, self._settings)[1]
                 wrong += find_nuisances(nuisances, as_set, self._settings, self._gravity)
-                wrong += (SUSPECTED,) if suspects_change else misfit
+                wrong += (SUSPECTED,) if suspects_change else (*misfit, *unsigned)
             return judge_load(solution, self.frame, wrong, tool, sensor)
 
         return judge

@@ -16,7 +16,7 @@ class Kept:
     """Rows of 20 ms, late by 50 ms, of an arm with two joints."""
 
     def __init__(self, room: int = 8) -> None:
-        self.history, self.rows = np.full((16, 1 + JOINTS), np.nan), np.full((room, 13 + JOINTS), np.nan)
+        self.history, self.rows = np.full((16, 4 + JOINTS), np.nan), np.full((room, 14 + JOINTS), np.nan)
         self.counts: IntArray = np.zeros(3, dtype=np.int64)
         self.time = 0.0
 
@@ -41,7 +41,7 @@ def test_a_pose_is_what_the_filters_saw_over_their_amplitude() -> None:
     signals, readings = random.normal(size=16), random.normal(size=6)
     signals[[6, 9, 11]], signals[12] = [0.3, 0.4, 0.5], 0.95
     kept.take(signals, readings, np.zeros(2))
-    expected = [*signals[:3], *signals[13:], *readings, np.linalg.norm(signals[3:6]) + 1.2, 0.0, 0.0]
+    expected = [*signals[:3], *signals[13:], *readings, np.linalg.norm(signals[3:6]) + 1.2, 0.0, 0.0, np.inf]
     np.testing.assert_allclose(kept.rows[0], expected, rtol=1e-12)
     assert kept.counts.tolist() == [1, 1, 1]
 
@@ -55,7 +55,7 @@ def test_joints_are_where_they_were_when_the_filters_saw_them() -> None:
         kept.take(_make_signals(), np.zeros(6), np.array(positions[-1]))
         seen = max(times[-1] - LAG, 0.0)
         expected = [np.interp(seen, times, column) for column in zip(*positions, strict=True)]
-        np.testing.assert_allclose(kept.rows[kept.counts[0] - 1 if row else 0, 13:], expected, atol=1e-9)
+        np.testing.assert_allclose(kept.rows[kept.counts[0] - 1 if row else 0, 13:-1], expected, atol=1e-9)
 
 
 def test_filters_that_have_not_settled_show_no_pose() -> None:
@@ -85,6 +85,29 @@ def test_a_joint_that_has_moved_is_another_pose_where_gravity_stays(joint: int, 
         for _ in range(5):  # until the filters see it
             kept.take(_make_signals(), np.zeros(6), side * moved * np.eye(JOINTS)[joint])
         assert kept.counts[0] == count, moved
+
+
+def test_a_pose_that_is_held_is_kept_where_its_force_is_steadiest() -> None:
+    """The force is 10 N while somebody lets the load go, 3 N for a second, and 7 N when it is touched again."""
+    kept, forces = Kept(), [*np.linspace(10.0, 3.0, 20), *[3.0] * 50, *np.linspace(3.2, 7.0, 20)]
+    for row, force in enumerate(forces):
+        kept.take(_make_signals(), np.array([force, *[0.0] * 5]), np.zeros(2))
+        assert np.isfinite(kept.rows[0, -1]) == (row >= 15), "it takes a third of a second to see that a pose is held"
+    assert kept.counts[0] == 1
+    np.testing.assert_allclose(kept.rows[0, [6, -1]], [3.0, 0.0], atol=1e-12)
+
+
+def test_a_pose_that_the_arm_passes_slowly_is_not_held() -> None:
+    kept = Kept()
+    for row in range(100):
+        kept.take(_make_signals(), np.zeros(6), np.array([2e-4 * row, 0.0]))
+    assert np.isinf(kept.rows[0, -1])
+
+
+def test_poses_that_are_held_stay_where_there_is_no_more_room() -> None:
+    rows = np.column_stack((np.arange(8.0), [np.inf, 0.1, 0.2, np.inf, 0.1, 0.1, np.inf, np.inf]))
+    left = len(rows) - leave_out(rows)
+    assert rows[:left, 0].tolist() == [1.0, 2.0, 4.0, 5.0, 6.0, 7.0]
 
 
 def test_where_there_is_no_more_room_every_other_old_pose_is_left_out() -> None:

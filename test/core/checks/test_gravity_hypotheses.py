@@ -8,14 +8,16 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 import pytest
-from imperfect import GRAVITY, SENSOR, Arm, Imperfections, Motion, QuinticMoves, random_load, record
+from imperfect import GRAVITY, SENSOR, Arm, Disturbance, Imperfections, Motion, QuinticMoves, random_load, record
 from support.recordings import RECORDINGS, read_load_recording
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.checks.gravity_hypotheses import divide, find_bias_cost
-from inertid_ros.core.records import FloatArray, IntArray, JointBlock, WrenchBlock
+from inertid_ros.core.estimation.estimate import LoadEstimate
+from inertid_ros.core.records import EventKind, FloatArray, IntArray, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.settings import LoadSettings, Settings
+from inertid_ros.core.verdict import judge
 
 needs_data = pytest.mark.skipif(not (RECORDINGS / "wrist_ft_static_poses").exists(), reason="needs the recordings")
 
@@ -217,3 +219,41 @@ def test_poses_are_divided_where_the_load_changes() -> None:
         design = np.vstack([np.column_stack((a, np.eye(3))) for a in felt[start:stop]])
         expected += 100.0 * np.linalg.lstsq(design, forces[start:stop].ravel(), rcond=None)[1].item()
     assert cost == pytest.approx(expected)
+
+
+def _lead_by_hand(arm: Arm, motion: QuinticMoves, poses: int, rng: np.random.Generator) -> Disturbance:
+    """Forces of about 30 N from 0.3 s before each move of 2 s, every 6 s, to 0.3 s after it: whoever turns the arm."""
+    directions = rng.normal(size=(poses, 3))
+    directions *= 30.0 / np.linalg.norm(directions, axis=1, keepdims=True)
+
+    def disturb(times: FloatArray, _: FloatArray) -> FloatArray:
+        data, wrenches = arm.model.createData(), np.zeros((len(times), 6))
+        since = times - motion.rest
+        for row, position in enumerate(motion.at(times)[0]):
+            move = int((since[row] + 0.3) // 6.0)
+            if 0 <= move < poses - 1 and since[row] - 6.0 * move < 2.3:
+                pin.framesForwardKinematics(arm.model, data, position)
+                force = data.oMf[arm.frame].rotation.T @ directions[move] * (1.0 + 0.4 * np.sin(8.0 * times[row]))
+                wrenches[row] = np.concatenate((force, np.cross([0.0, 0.02, 0.1], force)))
+        return wrenches
+
+    return disturb
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_arm_that_is_led_by_hand_from_pose_to_pose_is_set_up_right(seed: int) -> None:
+    """And what is found in the poses is the load."""
+    rng, arm = np.random.default_rng(300 + seed), Arm("UR10")
+    motion, phi = QuinticMoves(rng.uniform(-1.5, 1.5, (8, 6)), 2.0, 4.0), random_load(rng)
+    data = record(arm, motion, phi, IMPERFECT, rng, 44.0, 125.0, _lead_by_hand(arm, motion, 8, rng))
+    chain = Chain(Robot.from_urdf(arm.urdf()), Settings(load=LoadSettings(sensor_frame=SENSOR)), Target.LOAD)
+    chain.push(JointBlock(arm.joints, data.joint_stamps, data.positions, None))
+    chain.push(WrenchBlock(SENSOR, data.wrench_stamps, data.wrenches))
+    output = chain.process()
+    assert output is not None
+    assert {event.kind for event in output.events} >= {EventKind.CONTACT_BEGAN, EventKind.CONTACT_ENDED}
+    estimate = chain.estimate()
+    assert isinstance(estimate, LoadEstimate)
+    assert judge(estimate).level != "error"
+    assert abs(estimate.values[0] - data.phi[0]) < 0.02 * data.phi[0]
+    assert np.abs((estimate.values - data.phi) / estimate.deviations)[:4].max() < 3.0

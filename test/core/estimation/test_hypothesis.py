@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from detection import SCENARIOS, SENSORS, Scenario, identify, run_once
-from imperfect import Arm, Imperfections, Motion, random_load, record
+from imperfect import Arm, FloatArray, Imperfections, Motion, random_load, record, true_wrenches
 
+from inertid_ros.core.diagnosis import has_error
+from inertid_ros.core.estimation.estimate import Mode
+from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import EventKind
 
 TITLED = {scenario.title: scenario for scenario in SCENARIOS}
@@ -102,3 +105,47 @@ def test_nothing_is_reported_where_nothing_happens(sensors: str) -> None:
         assert not events
         assert len(published) == 4
         assert abs(published[-1].estimate.values[0] - phi[0]) < 4.0 * published[-1].estimate.deviations[0]
+
+
+@pytest.mark.parametrize("warm_up", [0.0, 2.0], ids=["random walk", "2 N of warm-up"])
+def test_accuracy_does_not_get_worse_while_the_bias_drifts(warm_up: float) -> None:
+    """What a drift leaves over is no cable, however long it lasts."""
+    rng, arm = np.random.default_rng(9503), Arm("UR10")
+    motion, phi = Motion(len(arm.joints), rng, 1.0), random_load(rng)
+    direction = np.array([0.6, 0.0, 0.8, 0.02, -0.01, 0.0])
+    recording = record(
+        arm,
+        motion,
+        phi,
+        SENSORS["mild"],
+        rng,
+        200.0,
+        125.0,
+        lambda times, _: warm_up * np.outer(1.0 - np.exp(-times / 200.0), direction),
+    )
+    published, events = identify(arm, recording, interval=40.0)
+    assert not events
+    early, late = published[0].estimate, published[-1].estimate
+    assert late.deviations[0] < 1.1 * early.deviations[0]
+    assert not has_error(late.findings)
+    assert abs(late.values[0] - phi[0]) < 3.0 * late.deviations[0]
+
+
+@pytest.mark.parametrize("seed", [9003, 9024])
+def test_load_that_changes_when_the_first_motion_begins_is_a_load_change(seed: int) -> None:
+    """What was learnt until then is neither the load nor the bias; it must not be a contact for ever."""
+    rng = np.random.default_rng(seed)
+    arm = Arm(["UR10", "Panda", "PUMA"][rng.integers(3)])
+    phi = random_load(rng)
+    motion, added = Motion(len(arm.joints), rng, 1.0), random_load(rng) * rng.uniform(0.2, 0.8)
+    onset = motion.rest + rng.uniform(-0.1, 0.4)
+
+    def add(times: FloatArray, gravity: FloatArray) -> FloatArray:
+        return np.where((times >= onset)[:, None], true_wrenches(arm, motion, times, added, gravity), 0.0)
+
+    published, events = identify(arm, record(arm, motion, phi, SENSORS["mild"], rng, 18.0, 125.0, add), interval=18.0)
+    assert events[-1][1].kind is EventKind.LOAD_CHANGED
+    estimate = published[-1].estimate
+    assert estimate.mode is Mode.TRACKING
+    assert set(estimate.states) == {ParameterState.KNOWN}
+    assert np.abs((estimate.values - phi - added) / estimate.deviations).max() < 4.0

@@ -582,10 +582,10 @@ def _draw(seed: int) -> FloatArray:
 @pytest.mark.parametrize("trials", [0, 2])
 def test_a_slight_change_of_the_bias_goes_on_with_the_same_load(trials: int) -> None:
     estimator = _know()
-    estimator._sums.settled = _draw(1)
+    estimator._sums.settled, estimator._sums.weight = _draw(1), np.ones(6)
     estimator._trials, estimator._previous = trials, estimator._main.copy()
     young = ProductSums(estimator._prior)
-    young.recent, young.pieces = (_draw(2),), 1
+    young.recent, young.pieces, young.weight = (_draw(2),), 1, np.ones(6)
     expected = estimator._sums.copy()
     expected.take_over(young, PRIOR_BIAS**2)
     _test(estimator, mode=Mode.CONTACT)
@@ -605,9 +605,9 @@ def test_a_slight_change_of_the_bias_goes_on_with_the_same_load(trials: int) -> 
 
 def test_a_slight_change_of_the_load_begins_anew_with_what_is_known_of_the_sensor() -> None:
     estimator = _know()
-    estimator._sums.settled = _draw(1)
+    estimator._sums.settled, estimator._sums.weight = _draw(1), np.ones(6)
     young, changed = ProductSums(estimator._prior), np.linspace(1.0, 2.0, 55)
-    young.recent, young.pieces = (_draw(2),), 1
+    young.recent, young.pieces, young.weight = (_draw(2),), 1, np.ones(6)
     old = estimator._sums
     known = solve_jointly(old, estimator.values)
     nothing = np.zeros(1)
@@ -670,7 +670,7 @@ def test_the_shorter_time_scale_comes_first(weighed: Weighed, monkeypatch: pytes
 
 def test_nothing_is_known_while_what_was_recalled_is_on_trial() -> None:
     estimator = _know()
-    estimator._sums.settled = _draw(1)
+    estimator._sums.settled, estimator._sums.weight = _draw(1), np.ones(6)
     estimator._trials = 1
     on_trial = estimator.solve()
     np.testing.assert_allclose(np.sqrt(np.diag(on_trial.covariance))[:LOAD], PRIOR_LOAD)

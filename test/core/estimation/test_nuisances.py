@@ -57,11 +57,11 @@ def test_only_what_is_large_enough_is_found(nuisances: FloatArray, expected: lis
 @pytest.mark.parametrize(
     ("force", "torque", "doubt", "weight", "is_found"),
     [
-        (0.49, 0.049, 1.0, 0.0, False),
-        (0.51, 0.0, 1.0, 0.0, True),
-        (0.0, 0.051, 1.0, 0.0, True),
-        (1.1, 0.0, 1.0, 100.0, False),  # 1 % of the weight is the sensor's gain
-        (1.2, 0.0, 1.0, 100.0, True),
+        (0.34, 0.034, 1.0, 0.0, False),
+        (0.36, 0.0, 1.0, 0.0, True),
+        (0.0, 0.036, 1.0, 0.0, True),
+        (1.05, 0.0, 1.0, 100.0, False),  # 1 % of the weight is the sensor's gain
+        (1.07, 0.0, 1.0, 100.0, True),
         (0.0, 0.0, 1.4, 0.0, False),
         (0.0, 0.0, 1.6, 0.0, True),
     ],
@@ -85,17 +85,17 @@ def pull(force: float, torque: float, doubt: float, gravity: FloatArray = DOWN) 
 
 
 def test_what_is_left_over_may_be_a_weight_that_nothing_shows() -> None:
-    assert not pull(0.1, 0.01, 1.0).any(), "correlated noise and drift leave as much"
-    mass, *moments = pull(0.5, 0.01, 1.0)[:4]
-    assert mass == pytest.approx(2.5 * np.sqrt(0.5**2 - 0.1**2) / 9.81, rel=1e-2)
+    assert not pull(0.07, 0.007, 1.0).any(), "correlated noise and drift leave as much"
+    mass, *moments = pull(0.5, 0.007, 1.0)[:4]
+    assert mass == pytest.approx(3.5 * np.sqrt(0.5**2 - 0.07**2) / 9.81, rel=1e-2)
     assert moments == pytest.approx([0.1 * mass] * 3), "it attacks some tenth of a metre away"
-    assert pull(0.1, 0.05, 1.0)[0] == 0.0, "a torque is no weight"
-    assert (pull(0.1, 0.05, 1.0)[1:4] > 0.0).all()
+    assert pull(0.07, 0.05, 1.0)[0] == 0.0, "a torque is no weight"
+    assert (pull(0.07, 0.05, 1.0)[1:4] > 0.0).all()
     assert not pull(0.5, 0.05, 1.0)[4:].any()
 
 
 def test_what_tilt_and_gains_take_up_beyond_what_is_set_may_be_a_weight() -> None:
-    assert pull(0.1, 0.01, 1.4)[0] == pytest.approx(2.5 * 0.01 * 2.0 * np.sqrt(1.4**2 - 1.0), rel=1e-2)
+    assert pull(0.07, 0.007, 1.4)[0] == pytest.approx(3.5 * 0.01 * 2.0 * np.sqrt(1.4**2 - 1.0), rel=1e-2)
 
 
 def test_without_gravity_no_force_is_a_weight() -> None:

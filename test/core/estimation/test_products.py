@@ -56,6 +56,23 @@ def test_nothing_is_lost_between_pieces_and_blocks() -> None:
     np.testing.assert_allclose(sums.blocks[0], latest[:, :FEATURES], atol=1e-9)
 
 
+def test_rows_weigh_as_much_however_the_bias_wanders() -> None:
+    z, readings, variances = draw(4, 30 * 25)
+    sums, other = ProductSums(np.eye(16)), fill(5, 60)[0]
+    for one, reading, variance in zip(z, readings, variances, strict=True):
+        if sums.add(one.copy(), reading, variance, variance, 0.02):
+            sums.begin_piece(np.full(6, 10.0))
+    weights = (z[:, CONSTANT, None] ** 2 / variances).reshape(30, 25, 6).sum(axis=1)
+    np.testing.assert_allclose(sums.total_weight, weights.sum(axis=0))
+    assert (sums.total[:, CONSTANT, CONSTANT] < 0.5 * sums.total_weight).all(), "what is known of the bias does not"
+    np.testing.assert_allclose(sums.condense().total_weight, weights.sum(axis=0))
+    young = sums.split_off(4, 2)
+    np.testing.assert_allclose(young.total_weight, weights[-4:].sum(axis=0))
+    np.testing.assert_allclose(sums.total_weight, weights[:-6].sum(axis=0))
+    sums.take_over(other, np.full(6, 10.0))
+    np.testing.assert_allclose(sums.total_weight, weights[:-6].sum(axis=0) + other.total_weight)
+
+
 def test_pieces_that_are_split_off_are_gone_and_those_dropped_are_nowhere() -> None:
     sums, everything = fill(2, 30 * 25)
     dropped = sums.window(3) - sums.window(1)
