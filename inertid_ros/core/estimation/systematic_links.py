@@ -85,6 +85,10 @@ class Nuisances:
         """How many columns are those of bumps of friction."""
         return max(self.columns - self.gears - len(self.tilts) - 1, 0)
 
+    def list_gears(self, unknowns: int) -> range:
+        """Columns of gears, after those of so many unknowns."""
+        return range(unknowns + self.bumps, unknowns + self.bumps + self.gears)
+
 
 @dataclass(frozen=True, slots=True)
 class JointSolution:
@@ -143,7 +147,7 @@ def solve_jointly(
     strengths: FloatArray = np.ones(_WANDERS + 1)
     doubt, last = 1.0, count + nuisances.columns
     bare = channels, blocks
-    gears = Gears(range(last)[count + nuisances.bumps :][: nuisances.gears], nuisances.links)
+    gears = Gears(nuisances.list_gears(count), nuisances.links)
     for _ in range(_ROUNDS):
         channels, blocks = gears.load(*bare, values[: nuisances.links])
         scores = _list_scores(channels, blocks, count)

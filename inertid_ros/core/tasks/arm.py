@@ -51,6 +51,7 @@ from inertid_ros.core.tasks.arm_rows import (
     PREDICTED,
     RECORD,
     RECORDED,
+    SENSE,
     SPREAD,
     USABLE,
     WINDOW_OVER,
@@ -212,7 +213,10 @@ class ArmTask:
         known = predicted, estimator.fitted, self._work, self._tilted
         memory = rows.own_floats, rows.own_integers
         which = self._gears, self._links, first_late
-        return self._use_row(*memory, sample[None], self._drives, *known, *which, record, steps)
+        rest = self._use_row(*memory, sample[None], self._drives, *known, *which, record, steps)
+        if steps & FILL:
+            estimator.keep_row(rows.row.equations, record[USABLE], record[SENSE])
+        return rest
 
     def _check_efforts(self, check: EffortCheck, segment: Segment, position: int) -> None:
         """Compare efforts with what they should be; those that are stuck are not usable."""
