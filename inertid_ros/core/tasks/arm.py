@@ -305,6 +305,7 @@ class ArmTask:
         joint, fit, model = estimator.solve_jointly(solution), fitted or solution, self.model
         has_load = len(joint.values) > len(model.prior)
         by_urdf = None if has_load or fitted is not None else estimator.find_rms(model.prior)
+        unbiased = np.sqrt(solution.variances) if fitted is None else None
         waiting = Mode.TRACKING if solution.rows.any() else Mode.WAITING
         return Solution(
             stamp=stamp,
@@ -312,7 +313,7 @@ class ArmTask:
             values=joint.values,
             covariance=joint.covariance,
             rows=int(fit.rows.max(initial=0)),
-            fit=Fit(model.channels, model.units, fit.rows, fit.residual_rms, fit.measured_rms, by_urdf),
+            fit=Fit(model.channels, model.units, fit.rows, fit.residual_rms, fit.measured_rms, by_urdf, unbiased),
             repeatability=joint.repeatability,
             fitted=solution.values,
             fitted_covariance=solution.covariance(),
