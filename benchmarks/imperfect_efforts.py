@@ -45,6 +45,7 @@ class EffortImperfections:
         gear: part of the torque between gear and link that the gear takes as friction, as it is.
         spring: torque of a balance spring at the second joint, as a part of its lever, as it is.
         low_pass: cutoff of a filter in the driver of the efforts [Hz]; 0 for none.
+        places: of the joints in the URDF [m], along each axis; the first one is where it should be.
         coloured: share of the noise's standard deviation that is correlated, over
         correlation: [s].
         noise: white, as a part of the levers, at 250 Hz.
@@ -61,6 +62,7 @@ class EffortImperfections:
     gear: float = 0.0
     spring: float = 0.0
     low_pass: float = 0.0
+    places: float = 0.0
     coloured: float = 0.0
     correlation: float = 0.3
     noise: float = 0.005
@@ -95,10 +97,15 @@ class DrivenArm:
             parent = self.model.addJoint(parent, pin.JointModelRZ(), placement, joint)
             self.model.appendBodyToJoint(parent, inertia, pin.SE3.Identity())
 
-    def urdf(self) -> str:
-        """Its kinematics as URDF text, with links that are off by some 20 %."""
+    def urdf(self, off: FloatArray | None = None) -> str:
+        """Its kinematics as URDF text, places of joints off by (n, 3) [m], with links that are off by some 20 %."""
+        shifts = np.zeros((len(self.joints), 3)) if off is None else off
+        places = [
+            pin.SE3(place.rotation, place.translation + shift)
+            for place, shift in zip(self._before, shifts, strict=True)
+        ]
         lines = [f'<robot name="{self.name}"><link name="link_0"/>']
-        for index, (joint, placement, body) in enumerate(zip(self.joints, self._before, self.guesses, strict=True)):
+        for index, (joint, placement, body) in enumerate(zip(self.joints, places, self.guesses, strict=True)):
             com = " ".join(f"{value:.17g}" for value in body.lever)
             i = body.inertia
             lines.append(

@@ -111,7 +111,7 @@ def compare(fitted: Part, other: Part) -> tuple[list[float], float]:
     assert test.estimate.fit is not None
     size = float(np.linalg.norm(test.estimate.fit.measured_rms))
     left = [float(np.linalg.norm(test.estimator.find_rms(values))) / size for values in chosen]
-    uncertainty = Uncertainty(predictor.covariance, estimate.fit.residual_rms**2)
+    uncertainty = Uncertainty(predictor.covariance, estimate.fit.noise**2)
     rows = predict(*set_up(other), predictor.values, uncertainty).rows
     inside = np.abs(rows.measured - rows.predicted) < 2.0 * rows.deviation
     return left, float(inside[rows.usable].mean())

@@ -61,6 +61,8 @@ CONDITIONS = {
     "gear5": Condition("gear friction, 5 % of the torque", EffortImperfections(gear=0.05)),
     "gear10": Condition("gear friction, 10 % of the torque", EffortImperfections(gear=0.1)),
     "gear15": Condition("gear friction, 15 % of the torque", EffortImperfections(gear=0.15)),
+    "place1": Condition("joints 1 mm off in the URDF", EffortImperfections(places=0.001)),
+    "place3": Condition("joints 3 mm off in the URDF", EffortImperfections(places=0.003)),
     "all": Condition(
         "all together, Stribeck 30 %, heat -20 %",
         EffortImperfections(stribeck=0.3, delay=-0.004, gain=0.02, heat=0.2, tilt=np.deg2rad(0.5), coloured=1.0),
@@ -83,6 +85,9 @@ def run_once(name: str, seed: int, with_default: bool = True) -> list[Run]:
     arm = DrivenArm(list(ARMS)[seed % len(ARMS)], rng)
     rate = float(rng.choice(_RATES))
     block = record(arm, Motion(len(arm.joints), rng, _SPEED), has, rng, _SECONDS, rate)
+    off = np.zeros((len(arm.joints), 3))
+    if has.places:
+        off[1:] = has.places * rng.normal(size=off[1:].shape)
     unit = EffortUnit.NEWTON_METRE
     own = LinksSettings(
         effort_unit=unit,
@@ -93,7 +98,7 @@ def run_once(name: str, seed: int, with_default: bool = True) -> list[Run]:
     )
     runs = []
     for links in (own, LinksSettings(effort_unit=unit))[: 1 + with_default]:
-        chain = Chain(Robot.from_urdf(arm.urdf()), Settings(links=links), Target.LINKS)
+        chain = Chain(Robot.from_urdf(arm.urdf(off)), Settings(links=links), Target.LINKS)
         chain.push(block)
         chain.process()
         estimate = chain.estimate()

@@ -33,7 +33,7 @@ def model_of_file(saved: SavedEstimate, robot: Robot, load: CarriedLoad | None =
     """The arm of a file, with its own settings; InertidError if it is of another robot, or knows no efforts."""
     links, settings = saved.need_links(), saved.need_settings()
     model = links.make_model(robot, settings)
-    left = np.array([links.residuals.get(name, 0.0) for name in model.arm.joint_names])
+    left = np.array([links.noise.get(name, 0.0) for name in model.arm.joint_names])
     return InverseModel(model, links.predictor, links.predictor_covariance, left, load, settings.links.coulomb_velocity)
 
 
@@ -42,7 +42,7 @@ def model_of_estimate(estimate: LinksEstimate, settings: Settings, load: Carried
     if not estimate.rows or estimate.fit is None:
         raise NotIdentifiedError("nothing is known of the links yet: move the arm")
     predictor, joints = find_predictor(estimate), len(estimate.model.arm.joint_names)
-    left = np.asarray(estimate.fit.residual_rms)[-joints:]
+    left = np.asarray(estimate.fit.noise)[-joints:]
     return InverseModel(
         estimate.model, predictor.values, predictor.covariance, left, load, settings.links.coulomb_velocity
     )

@@ -54,7 +54,7 @@ class SavedLinks:
         predictor, predictor_covariance: (U,), (U, U) base parameters that predict others best.
         urdf: (U,) what the URDF says of them.
         fit, urdf_fit: for each channel what the estimate and what the URDF alone leave of it, relative to its rms.
-        residuals: for each channel the rms of what the estimate leaves of it [Nm, N].
+        noise: for each channel the standard deviation of what is left of other motions by itself [Nm, N].
     """
 
     where: str
@@ -75,7 +75,7 @@ class SavedLinks:
     urdf: FloatArray | None
     fit: dict[str, float]
     urdf_fit: dict[str, float]
-    residuals: dict[str, float]
+    noise: dict[str, float]
 
     def make_model(self, robot: Robot, settings: Settings) -> LinkModel:
         """Set up the arm again, for the same URDF, whose masses do not matter, and the same settings.
@@ -318,7 +318,7 @@ def _read_links(links: Section) -> SavedLinks:
         urdf=base.numbers("urdf", (count,)) if "urdf" in base.content else None,
         fit=_read_by_channel(links, "fit", "relative_rms"),
         urdf_fit=_read_by_channel(links, "urdf_residual", "relative_rms"),
-        residuals=_read_by_channel(links, "fit", "rms"),
+        noise=_read_by_channel(links, "fit", "rms") | _read_by_channel(links, "fit", "noise"),
     )
 
 

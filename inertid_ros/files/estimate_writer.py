@@ -135,11 +135,18 @@ def list_links(estimate: LinksEstimate, full: FloatArray, settings: Settings, ve
 
 def list_fit(fit: Fit) -> dict[str, Any]:
     """What an estimate leaves of the filtered rows it was made from, channel by channel."""
-    columns = zip(fit.channels, fit.rows.tolist(), fit.residual_rms.tolist(), fit.measured_rms.tolist(), strict=True)
+    numbers = fit.rows, fit.residual_rms, fit.noise, fit.measured_rms
+    columns = zip(fit.channels, *(part.tolist() for part in numbers), strict=True)
     return {
         "channels": {
-            name: {"relative_rms": left / size if size > 0.0 else 0.0, "rms": left, "measured_rms": size, "rows": rows}
-            for name, rows, left, size in columns
+            name: {
+                "relative_rms": left / size if size > 0.0 else 0.0,
+                "rms": left,
+                "noise": noise,
+                "measured_rms": size,
+                "rows": rows,
+            }
+            for name, rows, left, noise, size in columns
         }
     }
 

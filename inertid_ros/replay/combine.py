@@ -199,7 +199,8 @@ def _combine_fits(
     channels, units = estimates[0].model.channels, estimates[0].model.units
     if len(solution.rows) == len(channels):
         by_urdf = estimator.find_rms(estimates[0].model.prior)
-        return Fit(channels, units, solution.rows, solution.residual_rms, solution.measured_rms, by_urdf)
+        found = solution.rows, solution.residual_rms, solution.measured_rms
+        return Fit(channels, units, *found, by_urdf, np.sqrt(solution.variances))
     fits = [estimate.fit for estimate in estimates if estimate.fit is not None]
     rows = np.array([fit.rows for fit in fits])
     weights = rows / np.maximum(rows.sum(axis=0), 1)

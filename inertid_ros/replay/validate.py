@@ -174,7 +174,7 @@ def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Compariso
         joints = settings.links.joints or list(model.arm.joint_names)
         settings = dataclasses.replace(settings, links=dataclasses.replace(settings.links, joints=joints))
         frozen[Target.LINKS] = saved.links.predictor
-        left = [saved.links.residuals.get(channel, 0.0) for channel in model.channels]
+        left = [saved.links.noise.get(channel, 0.0) for channel in model.channels]
         plan = dataclasses.replace(plan, uncertainty=Uncertainty(saved.links.predictor_covariance, np.square(left)))
     by_urdf, is_no_load = None, False
     if saved.load is not None:

@@ -67,9 +67,10 @@ def test_efforts_of_another_motion_are_within_what_their_predictions_state() -> 
     chain, other = make_link_chain(), make_link_chain()
     drive(chain, simulate_links(make_motion(duration=8.0)), 0.0, 4.0)
     estimate, fit = estimate_of(chain), fit_of(chain)
+    assert np.all(fit.noise > fit.residual_rms), "the fit takes some of the noise out of its own residuals"
     predictor, simulator = find_predictor(estimate), simulate_links(make_motion(3), seed=3)
     other.push(simulator.joints(0.0, 0.01))
-    other.freeze(predictor.values, Uncertainty(predictor.covariance, fit.residual_rms**2))
+    other.freeze(predictor.values, Uncertainty(predictor.covariance, fit.noise**2))
     output = drive(other, simulator, 0.01, 10.0)
     ratios = (np.abs(output.rows.measured - output.rows.predicted) / output.rows.deviation)[output.rows.usable]
     assert 0.9 < np.mean(ratios < 2.0) < 0.999

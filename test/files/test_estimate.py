@@ -111,7 +111,7 @@ def make_links(source: str = "both", coulomb: bool = True) -> LinksEstimate:
         values=rng.normal(size=size),
         covariance=factor @ factor.T,
         states=(tuple(ParameterState) * size)[:size],
-        fit=Fit(empty.model.channels, empty.model.units, np.arange(len(rms)) * 10, 0.01 * rms, rms),
+        fit=Fit(empty.model.channels, empty.model.units, np.arange(len(rms)) * 10, 0.01 * rms, rms, None, 0.02 * rms),
     )
 
 
@@ -200,6 +200,7 @@ def test_an_arm_comes_back_to_the_last_digit(tmp_path: Path, source: str) -> Non
     kinds = [] if source == "base_wrench" else ["viscous", "rotor_inertia", "offset"]
     assert [list(joint) for joint in links.joints.values()] == [kinds] * 3
     assert links.fit == pytest.approx(dict.fromkeys(estimate.model.channels, 0.01))
+    assert list(links.noise.values()) == pytest.approx(0.02 * np.arange(1.0, len(links.noise) + 1.0))
     arm = read_arm(tmp_path / "arm.yaml")
     assert_same(arm.values, estimate.fitted)
     assert_same(arm.covariance, estimate.repeatability)

@@ -67,6 +67,8 @@ class Fit:
         residual_rms, measured_rms: (K,) of the filtered rows so far, of a wrist sensor the last half minute or so of
             them; there, what is measured is without the bias.
         urdf_rms: (K,) what the URDF alone leaves of them, where that is known.
+        unbiased_rms: (K,) what the fit would leave of rows that it has not seen if all unknowns were known: the
+            residuals over the degrees of freedom that they have, not over all rows; where that is known.
     """
 
     channels: tuple[str, ...]
@@ -75,6 +77,12 @@ class Fit:
     residual_rms: FloatArray
     measured_rms: FloatArray
     urdf_rms: FloatArray | None = None
+    unbiased_rms: FloatArray | None = None
+
+    @property
+    def noise(self) -> FloatArray:
+        """Standard deviations (K,) of rows of other motions, besides what is uncertain of their predictions."""
+        return self.residual_rms if self.unbiased_rms is None else self.unbiased_rms
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,19 @@ class Blocks:
             yield own.reshape(-1, 4, size, size)
             start += size**2
 
+    @property
+    def are_single(self) -> bool:
+        """Whether no two of them have been added up, and none is left out."""
+        return self._stride == 1
+
+    def change(self, changes: dict[int, FloatArray]) -> Blocks:
+        """The same with blocks of these numbers changed, by products of rows by their sense (3, N), if single."""
+        other, parts = copy.copy(self), list(self.parts)
+        for number, change in changes.items():
+            parts[number] = parts[number] + np.stack((np.zeros_like(change[0]), change.sum(axis=0), *change[1:]))
+        other.kept = other.parts = tuple(parts)
+        return other
+
     def add(self, other: Blocks) -> None:
         """Take over the blocks of another recording."""
         self.kept, self.numbers = self.kept + other.kept, self.numbers + tuple(self.ended + n for n in other.numbers)

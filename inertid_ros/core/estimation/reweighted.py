@@ -32,6 +32,7 @@ from inertid_ros.core.estimation.channels import (
 from inertid_ros.core.estimation.gears import Channel
 from inertid_ros.core.estimation.information import SquareRootInformation
 from inertid_ros.core.estimation.misfit import Blocks
+from inertid_ros.core.estimation.senses import KeptRows
 from inertid_ros.core.estimation.systematic_links import JointSolution, Nuisances, solve_jointly
 from inertid_ros.core.records import FloatArray, IntArray
 
@@ -146,12 +147,23 @@ class ReweightedEstimator:
         self._early_rows: FloatArray = np.zeros(channels)
         self._products, self._lost = np.zeros((2, 3, len(self._matrices)))
         self._product_rows, self._past, self._is_spent = 0, Blocks(), False
+        self._kept = self._make_kept()
         self._sums: FloatArray = np.zeros((channels, 6))
         self._long, self._short, self._blocks = np.zeros((3, channels))
         self._variances: FloatArray = np.full(channels, np.inf)
         self.noise: FloatArray = np.zeros(channels)
         self._inverse: FloatArray = np.ascontiguousarray(self._prior.inverse_factor())
         self.values = self._prior.solve()
+
+    def _make_kept(self) -> KeptRows | None:
+        """Room for the first rows, if there are gears."""
+        nuisances = self._nuisances
+        if not nuisances.gears:
+            return None
+        unknowns = len(self._prior.factor)
+        directions = [int(own[-1]) if len(own) else -1 for own in nuisances.frictions]
+        columns = nuisances.list_gears(unknowns), nuisances.links, unknowns + nuisances.columns + 1
+        return KeptRows(self._used, directions, *columns)
 
     def replace_prior(self, prior: SquareRootInformation) -> None:
         """Take something else to be known of the unknowns before any data; what the data say stays."""
@@ -192,6 +204,14 @@ class ReweightedEstimator:
         if self._product_rows >= _PRODUCTS_BLOCK:
             self._past.end(self._present_block)
             self._products, self._lost, self._product_rows = *np.zeros((2, 3, len(self._matrices))), 0
+            if self._kept is not None:
+                self._kept.end_block()
+                self._kept = self._kept if self._past.are_single else None
+
+    def keep_row(self, row: FloatArray, usable: FloatArray, senses: FloatArray) -> None:
+        """A row was folded in with these senses of gears (K,), which may have to be judged again; see `KeptRows`."""
+        if self._kept is not None:
+            self._kept.keep(row, usable, senses)
 
     @property
     def _present_block(self) -> FloatArray:
@@ -213,6 +233,8 @@ class ReweightedEstimator:
         self.values, self._variances = solution.values, solution.variances
         self.noise = solution.variances
         self._inverse = solution.inverse
+        if self._kept is not None:
+            self._past = self._kept.judge(self.values, self._past, self._products)
         return solution
 
     def discount(self, variances: FloatArray) -> None:
@@ -232,6 +254,8 @@ class ReweightedEstimator:
         self._matrices *= np.sqrt(spread)
         self._lost = self._products - spread * (self._products - self._lost)
         self._past = self._past.discount(spread)
+        if self._kept is not None:
+            self._kept.discount(shares)
 
     def freeze(self, values: FloatArray, uncertainty: Uncertainty | None) -> None:
         """Take values (U,) from elsewhere, and how uncertain they are; without that nothing is taken to be known."""
@@ -321,7 +345,7 @@ class ReweightedEstimator:
         self._long = self._long + other._long
         self._short = self._short + other._short
         self._blocks = self._blocks + other._blocks
-        self._past = copy.copy(self._past)
+        self._past, self._kept = copy.copy(self._past), None
         self._past.add(other._past)
 
     def without_blocks(self) -> ReweightedEstimator:
@@ -331,7 +355,7 @@ class ReweightedEstimator:
         """
         other = copy.copy(self)
         empty = np.empty((3, 0))
-        other.__dict__.update(_is_spent=True, _past=Blocks(), _products=empty, _lost=empty)
+        other.__dict__.update(_is_spent=True, _past=Blocks(), _products=empty, _lost=empty, _kept=None)
         return other
 
     def copy(self) -> ReweightedEstimator:

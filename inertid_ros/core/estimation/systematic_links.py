@@ -85,6 +85,10 @@ class Nuisances:
         """How many columns are those of bumps of friction."""
         return max(self.columns - self.gears - len(self.tilts) - 1, 0)
 
+    def list_gears(self, unknowns: int) -> range:
+        """Columns of gears, after those of so many unknowns."""
+        return range(unknowns + self.bumps, unknowns + self.bumps + self.gears)
+
 
 @dataclass(frozen=True, slots=True)
 class JointSolution:
@@ -156,7 +160,7 @@ def solve_jointly(
     variances = np.array([channel.variance for channel in channels])
     strengths: FloatArray = np.ones(_WANDERS + 1)
     doubt, last = 1.0, count + nuisances.columns
-    gears = range(last)[count + nuisances.bumps :][: nuisances.gears]
+    gears = nuisances.list_gears(count)
     products = blocks.list_products([len(channel.matrix) for channel in channels])
     geared = [
         GearedChannel(channel, own, len(blocks.kept), gears, nuisances.links)

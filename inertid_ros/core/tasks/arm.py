@@ -51,6 +51,7 @@ from inertid_ros.core.tasks.arm_rows import (
     PREDICTED,
     RECORD,
     RECORDED,
+    SENSE,
     SPREAD,
     USABLE,
     WINDOW_OVER,
@@ -212,7 +213,10 @@ class ArmTask:
         known = predicted, estimator.fitted, self._work, self._tilted
         memory = rows.own_floats, rows.own_integers
         which = self._gears, self._links, first_late
-        return self._use_row(*memory, sample[None], self._drives, *known, *which, record, steps)
+        rest = self._use_row(*memory, sample[None], self._drives, *known, *which, record, steps)
+        if steps & FILL:
+            estimator.keep_row(rows.row.equations, record[USABLE], record[SENSE])
+        return rest
 
     def _check_efforts(self, check: EffortCheck, segment: Segment, position: int) -> None:
         """Compare efforts with what they should be; those that are stuck are not usable."""
@@ -301,6 +305,7 @@ class ArmTask:
         joint, fit, model = estimator.solve_jointly(solution), fitted or solution, self.model
         has_load = len(joint.values) > len(model.prior)
         by_urdf = None if has_load or fitted is not None else estimator.find_rms(model.prior)
+        unbiased = np.sqrt(solution.variances) if fitted is None else None
         waiting = Mode.TRACKING if solution.rows.any() else Mode.WAITING
         return Solution(
             stamp=stamp,
@@ -308,7 +313,7 @@ class ArmTask:
             values=joint.values,
             covariance=joint.covariance,
             rows=int(fit.rows.max(initial=0)),
-            fit=Fit(model.channels, model.units, fit.rows, fit.residual_rms, fit.measured_rms, by_urdf),
+            fit=Fit(model.channels, model.units, fit.rows, fit.residual_rms, fit.measured_rms, by_urdf, unbiased),
             repeatability=joint.repeatability,
             fitted=solution.values,
             fitted_covariance=solution.covariance(),
