@@ -78,7 +78,7 @@ def draw_convergence(
         for moment, text in ((ATTACH, "picked up"), (RELEASE, "released")):
             axis.axvline(moment, color="0.8", linewidth=0.8, zorder=0)
             if axis is axes[0]:
-                axis.text(moment + 0.15, 0.15, text, color="0.4")
+                axis.text(moment + 0.15, 1.95, text, color="0.4")
     figure.savefig(IMAGES / "convergence.png", dpi=110)
 
 

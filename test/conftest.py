@@ -1,10 +1,11 @@
-"""Keeps the ROS graphs of tests apart from each other, from other runs and from the network."""
+"""Keeps the ROS graphs of tests apart from each other, from other runs and from the network; lets signals through."""
 
 from __future__ import annotations
 
 import fcntl
 import itertools
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,12 @@ DOMAINS = 100
 """Domains 1 to 100 have ports below those that Linux hands out to others."""
 _turns = itertools.count(7 * os.getpid())
 """Each test takes another one than the test before it, of which something may still be heard."""
+
+
+def pytest_configure() -> None:
+    """Let what tests start end by SIGINT also where the shell has put the tests into the background, and ignores it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

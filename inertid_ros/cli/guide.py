@@ -23,7 +23,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from inertid_ros.cli.command import FAILED, OK, say
+from inertid_ros.cli.command import FAILED, OK, STOPPED, say
 from inertid_ros.cli.demo.view import STYLES
 from inertid_ros.cli.demo.view import Snapshot as View
 from inertid_ros.cli.keyboard import Keyboard
@@ -34,7 +34,7 @@ from inertid_ros.files.access import expand
 from inertid_ros.files.document import read_mapping
 from inertid_ros.guide.dialogue import ENTER, Instruction, Moment
 from inertid_ros.guide.procedure import Procedure, guide
-from inertid_ros.ros.main import make_estimator, prepare_kernels
+from inertid_ros.ros.main import compile_kernels, make_estimator, prepare_kernels
 from inertid_ros.ros.runtime import end_nodes, make_executor, ros_session
 from inertid_ros.ros.saving import LOAD_FILE
 from inertid_ros.text.numbers import format_parameter
@@ -47,6 +47,7 @@ REFRESH = 0.1
 
 def run(options: argparse.Namespace) -> int:
     """Lead through the procedure; 0 if a load was saved that can be used."""
+    compile_kernels(STOPPED)
     end: Instruction | None = None
     show: Callable[[Instruction, View], None] = JsonLines() if options.json else Screen()
     with ros_session(options.ros_arguments or []), Keyboard(options.yes) as keyboard:

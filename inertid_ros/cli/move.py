@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -208,11 +208,10 @@ class Mover:
         try:
             reason = self._watch(stage, supervisor, result)
         except BaseException:
-            self._cancel(goal, result)
+            say(f"{stage.name}: {self._cancel(goal, result)}")
             raise
         if reason:
-            stopped = "it was stopped" if self._cancel(goal, result) else "IT MAY STILL MOVE, the controller is silent"
-            raise MotionStoppedError(f"{stage.name}: {reason}; {stopped}")
+            raise MotionStoppedError(f"{stage.name}: {reason}; {self._cancel(goal, result)}")
         answer = result.result()
         if answer.status != GoalStatus.STATUS_SUCCEEDED or getattr(answer.result, "error_code", 0):
             words = getattr(answer.result, "error_string", "") or f"goal status {answer.status}"
@@ -239,11 +238,12 @@ class Mover:
                 return reason
         return ""
 
-    def _cancel(self, goal: Any, result: Any) -> bool:
-        """Cancel a goal; returns whether the controller has ended it."""
+    def _cancel(self, goal: Any, result: Any) -> str:
+        """Cancel a goal, and say whether the controller has ended it; nobody is too impatient to hear that."""
         goal.cancel_goal_async()
         for _ in range(PATIENCE // 5):
             if result.done():
-                return True
-            self.pass_time()
-        return bool(result.done())
+                break
+            with suppress(KeyboardInterrupt):
+                self.pass_time()
+        return "it was stopped" if result.done() else "IT MAY STILL MOVE, the controller is silent"

@@ -173,12 +173,19 @@ class SafetyCheck:
         return self._survey(motion, None)
 
     def find_closest(self, motion: Motion) -> list[Closest]:
-        """The smallest distance of each kind during a safe motion, to a millimetre, and never stated too large."""
+        """The smallest distance of each kind during a safe motion, to a millimetre, and never stated too large.
+
+        It is never below the margin either, which is certain.
+        """
         best: dict[str, Closest] = {}
         violation = self._survey(motion, best)
         if violation is not None:
             return [violation]
-        return [found._replace(distance=found.distance - _TOLERANCE) for found in best.values()]
+        certain = {SELF: self.volume.self_margin}
+        return [
+            found._replace(distance=max(found.distance - _TOLERANCE, certain.get(found.kind, self.volume.margin)))
+            for found in best.values()
+        ]
 
     def find_pose_violation(self, pose: FloatArray) -> Closest | None:
         """What is too close in a pose (n,)."""

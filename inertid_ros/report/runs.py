@@ -179,4 +179,6 @@ def _tabulate_distances(view: RunView) -> Html:
 
 
 def _format(estimate: LoadEstimate | LinksEstimate, index: int, number: int) -> str:
+    if estimate.states[index] == ParameterState.NOT_EXCITED:
+        return f"{number}: {ParameterState.NOT_EXCITED}"  # its interval is that of the prior
     return f"{number}: {format_estimate(float(estimate.values[index]), float(estimate.deviations[index]))}"

@@ -73,16 +73,29 @@ def _lacks_ros() -> bool:
 
 
 @contextmanager
-def _ending_at_once() -> Iterator[None]:
-    """Let SIGINT end the process at once, with exit code 0, while it imports and compiles and there is no node yet.
+def _ending_at_once(code: int = 0) -> Iterator[None]:
+    """Let SIGINT end the process at once, with an exit code, while it imports and compiles and there is no node yet.
 
-    KeyboardInterrupt would not do: out of the import of a compiled module it comes as an ImportError.
+    KeyboardInterrupt would not do: out of the import of a compiled module it comes as an ImportError, and out of a
+    compilation as whatever LLVM makes of it.
     """
-    python_handler = signal.signal(signal.SIGINT, lambda *_: os._exit(0))
+    python_handler = signal.signal(signal.SIGINT, lambda *_: os._exit(code))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, python_handler)
+
+
+def compile_kernels(code: int) -> None:
+    """Compile the kernels unless they are in the cache; SIGINT ends the process meanwhile, with an exit code.
+
+    For commands that load them in a ROS session, where signals are rclpy's: Ctrl-C would wait for the compiler.
+    """
+    from inertid_ros.core.compiled import is_compiled
+
+    if not is_compiled():
+        with _ending_at_once(code):
+            prepare_kernels()
 
 
 def prepare_kernels() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -240,3 +241,15 @@ def test_a_terminal_shows_what_is_known_in_colour_and_is_given_back(monkeypatch:
     screen.close()
     for text in ("Turn joint4.", "by 30 deg", "[s] skip", "[q] quit", "not excited yet", "Ixx"):
         assert text in shown
+
+
+def test_a_guide_that_still_compiles_ends_at_once(ros_domain: int, tmp_path: Path) -> None:
+    """Once rclpy has taken signals over, Ctrl-C would wait for the compiler."""
+    del ros_domain
+    command = [sys.executable, "-m", "inertid_ros.cli.main", "guide"]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    with Process(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment) as process:
+        assert process.stderr is not None
+        assert any("compiling" in line for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20.0) == STOPPED

@@ -227,7 +227,7 @@ def test_the_end_of_a_joint_stops_the_motion(rig: Rig) -> None:
         rig.follow(narrow)
 
 
-def test_ctrl_c_cancels_the_goal_before_ros_ends(rig: Rig) -> None:
+def test_ctrl_c_cancels_the_goal_before_ros_ends(rig: Rig, capfd: pytest.CaptureFixture[str]) -> None:
     """Signals come to the process as from a terminal; rclpy's own handlers would shut its context down."""
     with ros_session([]), defer_signals() as look_out:
         pass_time, executor = rig.mover.pass_time, make_executor(rig.observer.node)
@@ -244,6 +244,7 @@ def test_ctrl_c_cancels_the_goal_before_ros_ends(rig: Rig) -> None:
             rig.follow()
         assert rclpy.ok()
     assert rig.controller.cancelled
+    assert "it was stopped" in capfd.readouterr().err
 
 
 def test_silence_stops_the_motion(rig: Rig) -> None:

@@ -114,6 +114,7 @@ def test_what_is_proved_holds_on_a_fine_grid_and_what_is_refused_is_too_close(tm
             for item in check.find_closest(motion) if found is None else ():
                 true = shortest[[index for index, kind in enumerate(check.kinds) if kind == item.kind]].min()
                 assert item.distance <= true
+                assert item.distance >= check.margins[check.kinds == item.kind].min(), "that is proved"
                 assert item.distance >= true - 4e-3 or true > 0.29
     assert 3 < sum(verdicts) < 15
 

@@ -23,10 +23,10 @@ from rclpy.task import Future
 from rich.console import Console
 from std_msgs.msg import Float64MultiArray
 
+from inertid_ros.cli.command import STOPPED
 from inertid_ros.cli.demo.view import DemoView, Snapshot
-from inertid_ros.core.compiled import is_compiled
 from inertid_ros.core.errors import InertidError
-from inertid_ros.ros.main import prepare_kernels
+from inertid_ros.ros.main import compile_kernels
 from inertid_ros.ros.runtime import make_executor, ros_session
 from inertid_ros.view.server import PORT, locate
 
@@ -166,8 +166,7 @@ def run_demo(
     and on a terminal until Ctrl-C: somebody may only have opened it by then. DemoError if it cannot continue.
     """
     console = Console()
-    if not is_compiled():
-        prepare_kernels()  # here, since the estimator is waited for
+    compile_kernels(STOPPED)  # here, since the estimator is waited for
     _isolate_ros()
     code: int | None = None
     with ros_session([]), Processes(estimator, driver, has_page) as processes:
