@@ -3,9 +3,9 @@
 The sense of a gear (see `gears`) is the direction of its joint times the sign of the torque A x that it transmits. In
 the first seconds x is the URDF's, and where that is 20 % off, the torque of a light joint often has the wrong sign: the
 column of its gear is wrong then, which pulls its coefficient towards zero and Coulomb friction up. So the rows of the
-first blocks are kept, as long as blocks are still one by one (half a minute of motion). Every solution judges them
-again, and what was summed up with a wrong sense or torque is replaced. By then, links are known well enough for rows to
-come.
+first blocks are kept, as long as blocks are still one by one (half a minute of motion). Solutions judge them again, the
+first, second, fourth, eighth and so on, for links become known ever more slowly; what was summed up with a wrong sense
+or torque is replaced. By then, links are known well enough for rows to come.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class _Line(NamedTuple):
         direction: its column of Coulomb friction, and
         gear: that of its gear.
         products: its part of the products.
+        lower: (n, n) which of them count, the lower triangle.
     """
 
     channel: int
@@ -40,6 +41,7 @@ class _Line(NamedTuple):
     direction: int
     gear: int
     products: slice
+    lower: FloatArray
 
 
 class _Kept(NamedTuple):
@@ -78,7 +80,7 @@ class KeptRows:
             if len(gear):
                 stop += size
                 parts = slice(stop - size, stop), own[own < links], int(np.searchsorted(own, direction)), int(gear[0])
-                self._lines.append(_Line(k, *parts, slice(end - size**2, end)))
+                self._lines.append(_Line(k, *parts, slice(end - size**2, end), np.tri(size)))
                 columns.append(np.stack((np.full(size, k), np.append(own, width - 1))))
         self._columns = np.concatenate(columns, axis=1)
         self._directions = np.array([[line.channel, line.kept.start + line.direction] for line in self._lines]).T
@@ -87,6 +89,7 @@ class KeptRows:
         self._past: tuple[_Kept, ...] = ()
         self._present = self._nothing = _Kept(np.empty((0, stop)), *np.empty((2, 0, len(used))))
         self._newest: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+        self._solutions = 0
 
     def __copy__(self) -> KeptRows:
         """One that goes on by itself."""
@@ -125,7 +128,7 @@ class KeptRows:
         self._past = tuple(past)
 
     def judge(self, values: FloatArray, past: Blocks, present: FloatArray) -> Blocks:
-        """Make all columns of gears with these unknowns (U,).
+        """Make all columns of gears with the unknowns (U,) of a solution, if it is time for that.
 
         Args:
             values: see there.
@@ -135,6 +138,9 @@ class KeptRows:
         Returns:
             Blocks with these columns.
         """
+        self._solutions += 1
+        if self._solutions & (self._solutions - 1):
+            return past
         self._gather()
         changes = {}
         for number, kept in enumerate(self._past):
@@ -161,7 +167,7 @@ class KeptRows:
                 judged.lines[differs, line.kept.start + line.gear] = columns[differs]
                 judged.senses[differs, line.channel] = after[differs]
                 for sign, lines, senses in ((-1.0, old, before), (1.0, judged.lines[:, line.kept], after)):
-                    for sense in (0, 1, -1):
+                    for sense in np.unique(senses[differs]).astype(int).tolist():
                         rows = lines[differs & (senses == sense)]
-                        changes[sense, line.products] += sign * np.tril(rows.T @ rows).ravel()
+                        changes[sense, line.products] += sign * (rows.T @ rows * line.lower).ravel()
         return judged, changes
