@@ -30,16 +30,20 @@ USUALLY = 50.0
 SELDOM = 0.2
 """Part of them that repeats may be where readings usually change."""
 MUST_SHOW_FORCE, MUST_SHOW_MOMENT = 1.0, 0.1
-"""Changes [N, Nm] of the load's weight in a channel that must show: what sensors resolve, ten times over."""
+"""Changes [N, Nm] of the load's weight in a channel that must show, unless the sensor is coarse: what most of them
+resolve, ten times over."""
+STEPS = 10.0
+"""How many of its smallest steps a change must have to show: what is known of the load may be wrong by some."""
 TURNED = 1.0
 """Change of gravity [m/s²] in the sensor, 6°, by which some channel must change, whatever is carried: noise does."""
 AT_LIMIT = 1e-3
 """Part of the end of its range by which a reading may miss it: rounding of drivers."""
 
-LAST, GRAVITY, ROWS, CHANGES, REPEATS, LOW, HIGH, LEAST, MOST = 0, 1, 4, 5, 6, 7, 8, 9, 10
+LAST, GRAVITY, ROWS, CHANGES, REPEATS, LOW, HIGH, LEAST, MOST, STEP = 0, 1, 4, 5, 6, 7, 8, 9, 10, 11
 """What is remembered of each channel: its reading, gravity (3) and rows since it has changed, how many rows have
-changed and how many have not, its smallest and largest reading, and the ends of its range, as far as they are known."""
-REMEMBERED = 11
+changed and how many have not, its smallest and largest reading, the ends of its range, as far as they are known, and
+its smallest change."""
+REMEMBERED = 12
 """How many numbers of each channel these are."""
 GOOD, HOLD, DEAD, FROZEN, STUCK, SATURATED = range(6)
 """What a row shows."""
@@ -52,7 +56,7 @@ def watch_reading(w: FloatArray, reading: FloatArray, gravity: FloatArray, load:
     """Judge a reading (6,) beside the ones of the rows before.
 
     Args:
-        w: (11, 6) see LAST.
+        w: (12, 6) see LAST.
         reading: the newest one.
         gravity: (3,) in the sensor.
         load: (10,) parameters of what is carried, in the driver's sign, as far as it is known.
@@ -89,6 +93,8 @@ def note_channel(w: FloatArray, c: int, reading: float, cause: Vector) -> None:
         w[ROWS, c] += 1.0
         return
     w[CHANGES, c] += 1.0
+    if w[CHANGES, c] > 1.0:
+        w[STEP, c] = min(w[STEP, c], abs(reading - w[LAST, c]))
     w[REPEATS, c] += w[ROWS, c] if w[ROWS, c] < HELD or not is_noisy(w, c) else 0.0
     w[LAST, c], w[ROWS, c] = reading, 0.0
     w[GRAVITY, c], w[GRAVITY + 1, c], w[GRAVITY + 2, c] = cause
@@ -120,7 +126,10 @@ def judge_channel(w: FloatArray, reading: float, gravity: Vector, load: FloatArr
     x, y = (c + 1) % 3, (c + 2) % 3
     change = find_change(w, gravity, c)
     expected = load[0] * change[c] if c < 3 else load[1 + x] * change[y] - load[1 + y] * change[x]
-    if w[ROWS, c] < REPEATED or abs(expected) <= (MUST_SHOW_FORCE if c < 3 else MUST_SHOW_MOMENT):
+    must_show = MUST_SHOW_FORCE if c < 3 else MUST_SHOW_MOMENT
+    if w[CHANGES, c] > 2.0 and w[REPEATS, c] > SELDOM * w[CHANGES, c]:
+        must_show = max(must_show, STEPS * w[STEP, c])
+    if w[ROWS, c] < REPEATED or abs(expected) <= must_show:
         return GOOD
     if w[LOW, c] == w[HIGH, c] or w[LOW, c] < reading < w[HIGH, c]:
         return STUCK
@@ -152,7 +161,7 @@ class SensorFaults:
         """Set the ends of the sensor's range, where they are given, and where to report."""
         self._readings, self._health = readings, health
         self.watched = np.zeros((REMEMBERED, 6))
-        self.watched[LAST] = np.nan
+        self.watched[LAST], self.watched[STEP] = np.nan, np.inf
         self.watched[LOW], self.watched[HIGH] = np.inf, -np.inf
         limits = np.repeat([settings.force_limit, settings.torque_limit], 3)
         limits[limits == 0.0] = np.inf

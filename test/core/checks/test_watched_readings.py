@@ -67,6 +67,23 @@ def test_what_repeats_although_gravity_turns_is_dead_or_frozen(reading: FloatArr
             assert sensor.hold(reading, 4, gravity) == [GOOD, GOOD, expected, expected]
 
 
+def test_what_a_coarse_sensor_does_not_resolve_need_not_show() -> None:
+    """Readings in steps of 0.5 N and 0.05 Nm, some of them twice: a change of ten steps must show, not one of two."""
+    steps = np.repeat([0.5, 0.05], 3)
+    for turn, expected in ((1.2, GOOD), (3.0, STUCK)):
+        sensor, gravity = Sensor(), DOWN.copy()
+        for row in range(60):
+            sensor.read(steps * (row // 2 % 5), load=BAR)
+        sensor.read(2.0 * steps, load=BAR)
+        gravity[0] += turn
+        shown = []
+        for row in range(8):
+            reading = steps * (row % 5)
+            reading[0] = 2.0 * steps[0]
+            shown.append(sensor.read(reading, gravity, BAR))
+        assert shown[-1] == expected, turn
+
+
 def test_one_channel_that_still_changes_shows_that_the_sensor_is_alive() -> None:
     for alive in range(6):
         sensor, reading = Sensor(), np.zeros(6)
