@@ -9,7 +9,7 @@ rows are summed up for each; with these, a column of s A x can be made of any x 
 
     A^T (s A x) = (sum_driving A^T A - sum_driven A^T A) x
 
-Rows of the first half minute are judged again at every solution, see `senses`.
+Rows of the first half minute are judged again as links become known, see `senses`.
 
 Where the direction is not plain (a joint that stands, or has just turned round), the sense is 0. The column that rows
 bring has what is left, |A x| sign(v) - s A x with the links that are known then.
