@@ -158,13 +158,21 @@ def find_gain(clock: FloatArray) -> float:
 
 
 @compiled
-def keep_time(clock: FloatArray, joints: FloatArray, taken: IntArray, positions: FloatArray, distance: float) -> None:
+def keep_time(
+    clock: FloatArray,
+    joints: FloatArray,
+    taken: IntArray,
+    positions: FloatArray,
+    distance: float,
+    found: tuple[float, float, float],
+) -> None:
     """Advance the clock to a joint state that is taken; by how much its stamp is to be moved is in SHIFT then.
 
-    See `find_step` for the arguments; positions of the joint state before must be there still.
+    See `find_step` for the arguments, and for what it has `found`; positions of the joint state before must be there
+    still.
     """
     tick, steps = clock[TICK], clock[TICKS]
-    step, even, late = find_step(clock, joints, taken, positions, distance)
+    step, even, late = found
     if not step < np.inf:
         clock[LATE] = clock[SHIFT] = 0.0
         return

@@ -164,11 +164,12 @@ def take_states(
         distance = (stamps[k] - line[LAST]) * 1e-9
         if is_repeat(clock, joints, taken, positions[k], measured, distance):
             continue
-        step = find_step(clock, joints, taken, positions[k], distance)[0]
+        found = find_step(clock, joints, taken, positions[k], distance)
+        step = found[0]
         if leave_out(line, joints, taken, positions[k], used, step):
             line[FOUND] = OUTLIER
             return k
-        keep_time(clock, joints, taken, positions[k], distance)
+        keep_time(clock, joints, taken, positions[k], distance, found)
         note_sample(line, joints, taken, positions[k], measured, step)
         line[LAST], line[ACCEPTED] = stamps[k], NEVER
         line[SEEN] = (line[SEEN] + 1) % CHUNK
