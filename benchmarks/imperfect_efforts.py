@@ -45,7 +45,8 @@ class EffortImperfections:
         gear: part of the torque between gear and link that the gear takes as friction, as it is.
         spring: torque of a balance spring at the second joint, as a part of its lever, as it is.
         low_pass: cutoff of a filter in the driver of the efforts [Hz]; 0 for none.
-        places: of the joints in the URDF [m], along each axis; the first one is where it should be.
+        places: of the joints in the URDF [m], along each axis, and
+        axes: of their axes and zeros there [rad], about each.
         coloured: share of the noise's standard deviation that is correlated, over
         correlation: [s].
         noise: white, as a part of the levers, at 250 Hz.
@@ -63,6 +64,7 @@ class EffortImperfections:
     spring: float = 0.0
     low_pass: float = 0.0
     places: float = 0.0
+    axes: float = 0.0
     coloured: float = 0.0
     correlation: float = 0.3
     noise: float = 0.005
@@ -98,10 +100,10 @@ class DrivenArm:
             self.model.appendBodyToJoint(parent, inertia, pin.SE3.Identity())
 
     def urdf(self, off: FloatArray | None = None) -> str:
-        """Its kinematics as URDF text, places of joints off by (n, 3) [m], with links that are off by some 20 %."""
-        shifts = np.zeros((len(self.joints), 3)) if off is None else off
+        """Its kinematics as URDF text, joints off by (n, 6) [m, rad], with links that are off by some 20 %."""
+        shifts = np.zeros((len(self.joints), 6)) if off is None else off
         places = [
-            pin.SE3(place.rotation, place.translation + shift)
+            pin.SE3(place.rotation @ pin.exp3(shift[3:]), place.translation + shift[:3])
             for place, shift in zip(self._before, shifts, strict=True)
         ]
         lines = [f'<robot name="{self.name}"><link name="link_0"/>']

@@ -2,9 +2,10 @@
 
 Recordings are made by `benchmarks/imperfect_efforts.py`, which shares nothing with the estimator: 30 s of random motion
 of an arm with random links, rotors and friction, the arm and the rate drawn for each run; its URDF has links that are
-off by some 20 %. Gains, tilt and, in the last row, the delay are drawn from normal distributions of the size that the
-table says; all else is the same in all runs. Friction is that of a drive whose torque changes its sign within
-0.005 rad/s, in every row. Friction that gets warm is compared with its mean over the motion.
+off by some 20 %. Gains, tilt, places and axes of joints and, in the last row, the delay are drawn from normal
+distributions of the size that the table says; all else is the same in all runs. Friction is that of a drive whose
+torque changes its sign within 0.005 rad/s, in every row. Friction that gets warm is compared with its mean over the
+motion.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ CONDITIONS = {
     "gear5": Condition("gear friction, 5 % of the torque", EffortImperfections(gear=0.05)),
     "gear10": Condition("gear friction, 10 % of the torque", EffortImperfections(gear=0.1)),
     "gear15": Condition("gear friction, 15 % of the torque", EffortImperfections(gear=0.15)),
-    "place1": Condition("joints 1 mm off in the URDF", EffortImperfections(places=0.001)),
-    "place3": Condition("joints 3 mm off in the URDF", EffortImperfections(places=0.003)),
+    "place1": Condition("joints 1 mm and 1 mrad off in the URDF", EffortImperfections(places=0.001, axes=0.001)),
+    "place3": Condition("joints 3 mm and 3 mrad off in the URDF", EffortImperfections(places=0.003, axes=0.003)),
     "all": Condition(
         "all together, Stribeck 30 %, heat -20 %",
         EffortImperfections(stribeck=0.3, delay=-0.004, gain=0.02, heat=0.2, tilt=np.deg2rad(0.5), coloured=1.0),
@@ -85,15 +86,15 @@ def run_once(name: str, seed: int, with_default: bool = True) -> list[Run]:
     arm = DrivenArm(list(ARMS)[seed % len(ARMS)], rng)
     rate = float(rng.choice(_RATES))
     block = record(arm, Motion(len(arm.joints), rng, _SPEED), has, rng, _SECONDS, rate)
-    off = np.zeros((len(arm.joints), 3))
-    if has.places:
-        off[1:] = has.places * rng.normal(size=off[1:].shape)
+    off = np.repeat([has.places, has.axes], 3) * rng.normal(size=(len(arm.joints), 6))
     unit = EffortUnit.NEWTON_METRE
     own = LinksSettings(
         effort_unit=unit,
         delay_uncertainty=abs(has.delay),
         gain_uncertainty=has.gain,
         tilt_uncertainty=has.tilt,
+        place_uncertainty=has.places,
+        axis_uncertainty=has.axes,
         noise_floor_effort=_FLOOR,
     )
     runs = []
@@ -218,9 +219,9 @@ parameters of a kind, so that the worst of ten kinds is some per cent below the 
 _OWN = """\
 ## Priors of the size of what is wrong
 
-As somebody sets them who knows the drives: `links.delay_uncertainty`, `links.gain_uncertainty` and
-`links.tilt_uncertainty`, zero for what is right; and `links.noise_floor_effort` of 0.0001 Nm, far below the noise of
-all joints."""
+As somebody sets them who knows the drives: `links.delay_uncertainty`, `links.gain_uncertainty`,
+`links.tilt_uncertainty`, `links.place_uncertainty` and `links.axis_uncertainty`, zero for what is right; and
+`links.noise_floor_effort` of 0.0001 Nm, far below the noise of all joints."""
 
 
 def judge(name: str, outcome: Outcome) -> tuple[str, list[str]]:

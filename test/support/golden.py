@@ -102,8 +102,13 @@ def pick(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def pick_weighing(content: dict[str, Any]) -> dict[str, Any]:
-    """What is compared of what `inertid weigh --json` prints."""
-    return {name: content[name] for name in ("parameters", "covariance", "feasible", "rows")}
+    """What is compared of what `inertid weigh --json` prints: parameters of one kind are compared with the largest."""
+    names = list(content["parameters"])
+    kinds = {"mass": names[:1], "first moments": names[1:4], "inertias": names[4:]}
+    found: dict[str, Any] = {name: content[name] for name in ("covariance", "feasible", "rows")}
+    for what in ("value", "deviation", "state"):
+        found[what] = {kind: [content["parameters"][name][what] for name in own] for kind, own in kinds.items()}
+    return found
 
 
 def write_parameters(path: Path, parameters: dict[str, Any]) -> Path:

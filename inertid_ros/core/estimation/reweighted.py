@@ -31,6 +31,7 @@ from inertid_ros.core.estimation.channels import (
 )
 from inertid_ros.core.estimation.gears import Channel
 from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.kinematic_errors import KinematicErrors, MotionStates
 from inertid_ros.core.estimation.misfit import Blocks
 from inertid_ros.core.estimation.senses import KeptRows
 from inertid_ros.core.estimation.systematic_links import JointSolution, Nuisances, solve_jointly
@@ -118,6 +119,7 @@ class ReweightedEstimator:
         floors: FloatArray,
         correlation: float,
         nuisances: Nuisances | None = None,
+        kinematics: KinematicErrors | None = None,
     ) -> None:
         """Start with nothing but the prior.
 
@@ -126,8 +128,10 @@ class ReweightedEstimator:
             prior: what is known of the U unknowns before any data.
             floors: (K,) smallest standard deviation of a row that is believed.
             correlation: how many rows are worth one for white noise.
-            nuisances: what may be systematically wrong; nothing if None.
+            nuisances: what may be systematically wrong with readings and friction; nothing if None.
+            kinematics: what may be wrong with places and axes of joints; nothing if None.
         """
+        self._kinematics = kinematics
         self._nuisances = Nuisances() if nuisances is None else nuisances
         self._used = [np.asarray(one, dtype=np.int64) for one in used]
         self._prior = prior
@@ -147,7 +151,7 @@ class ReweightedEstimator:
         self._early_rows: FloatArray = np.zeros(channels)
         self._products, self._lost = np.zeros((2, 3, len(self._matrices)))
         self._product_rows, self._past, self._is_spent = 0, Blocks(), False
-        self._kept = self._make_kept()
+        self._kept, self._states = self._make_kept(), MotionStates()
         self._sums: FloatArray = np.zeros((channels, 6))
         self._long, self._short, self._blocks = np.zeros((3, channels))
         self._variances: FloatArray = np.full(channels, np.inf)
@@ -212,6 +216,11 @@ class ReweightedEstimator:
         """A row was folded in with these senses of gears (K,), which may have to be judged again; see `KeptRows`."""
         if self._kept is not None:
             self._kept.keep(row, usable, senses)
+
+    def keep_state(self, sample: FloatArray, joints: int) -> None:
+        """A row of this sample [t, q (n,), v (n,), ...] was folded in."""
+        if self._kinematics is not None:
+            self._states.take(sample, joints)
 
     @property
     def _present_block(self) -> FloatArray:
@@ -287,6 +296,9 @@ class ReweightedEstimator:
         joint = solve_jointly(channels, self._prior, solution.values, self._nuisances, blocks)
         attenuation = solution.find_attenuation()
         covariance, repeatability = joint.covariance + attenuation, joint.repeatability + attenuation
+        if self._kinematics is not None:
+            known = joint.values, solution.inverse, self._prior, self._sums[:, 0] / joint.variances
+            covariance = covariance + self._kinematics.find_covariance(self._states, *known)
         return replace(joint, covariance=covariance, repeatability=repeatability)
 
     def _count(self) -> FloatArray:
@@ -347,6 +359,8 @@ class ReweightedEstimator:
         self._blocks = self._blocks + other._blocks
         self._past, self._kept = copy.copy(self._past), None
         self._past.add(other._past)
+        self._states = copy.copy(self._states)
+        self._states.add(other._states)
 
     def without_blocks(self) -> ReweightedEstimator:
         """What rows say, in a tenth of the memory, for what is part of a sum already: not to be added to another one.
@@ -366,7 +380,8 @@ class ReweightedEstimator:
 
     def like(self) -> ReweightedEstimator:
         """One with the same prior and no data."""
-        return ReweightedEstimator(self._used, self._prior, self._floors, self._white, self._nuisances)
+        own = self._used, self._prior, self._floors, self._white, self._nuisances, self._kinematics
+        return ReweightedEstimator(*own)
 
     def misfit(self, values: FloatArray, solution: WeightedSolution) -> float:
         """Sum of squares that values (U,) leave of all rows, in the units of a solution's noise."""

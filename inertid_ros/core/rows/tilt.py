@@ -2,14 +2,11 @@
 
 Gravity g that is turned by a small angle about a horizontal axis e adds the torques of gravity e x g. They take
 parameters that level efforts say nothing about, such as the first moment of everything about a vertical first axis.
-These are the URDF's, corrected by what is known of the base parameters x = C phi: with W how far links may be from the
-URDF's phi_0 and P the covariance of x,
+These are the URDF's, corrected by what is known of the base parameters x = C phi (see `nearest_links`).
 
-    phi = phi_0 + W C^T (C W C^T + P)^-1 (x - C phi_0)
-
-What no base parameter tells stays unknown: the products of a tilt and of what links may be off by in those directions
-of W - W C^T (C W C^T)^-1 C W that a tilted gravity shows have columns of their own. A vertical first axis has two,
-which go with the sine and the cosine of its joint.
+What no base parameter tells stays unknown: with W how far links may be from the URDF's, the products of a tilt and of
+what links may be off by in those directions of W - W C^T (C W C^T)^-1 C W that a tilted gravity shows have columns of
+their own. A vertical first axis has two, which go with the sine and the cosine of its joint.
 
 Torques of gravity change as slowly as positions do, so they are filtered at the rate of the rows.
 """
@@ -22,7 +19,8 @@ import numpy as np
 
 from inertid_ros.core.compiled import allocating, brief, compiled
 from inertid_ros.core.equations.base_parameters import draw_states
-from inertid_ros.core.equations.model import LinkModel, find_own_sizes
+from inertid_ros.core.equations.model import LinkModel
+from inertid_ros.core.equations.nearest_links import NearestLinks
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.tree import (
     BODY,
@@ -38,8 +36,6 @@ from inertid_ros.core.rows.advance import find_gain
 
 AXES = 2
 """Horizontal axes about which a base can be tilted."""
-_OFF = 0.5
-"""Standard deviation of a link's parameters from the URDF's, as a part of what a link of its mass and size has."""
 _STRAIGHT = 0.9
 """Cosine beyond which an axis is too near to gravity to make horizontal ones with."""
 _POSES = 12
@@ -193,17 +189,11 @@ class GravityTilt:
         tree = pack_tree(model.arm.model, model.arm.is_angle)
         room = np.zeros(POSE * joints), tilted.ravel(), np.zeros(6 * joints + 6 * AXES * joints)
         self._floats = np.concatenate((tree.ravel(), *room))
-        inertial = np.flatnonzero(model.base.columns < model.unknowns.inertial.stop)
-        self._chosen = inertial
-        combination = model.base.combination[inertial, : model.unknowns.inertial.stop]
-        widths = _OFF * find_own_sizes(model.arm, model.unknowns)[model.unknowns.inertial]
-        self._lift = widths[:, None] ** 2 * combination.T
-        self._lifted = combination @ self._lift
-        self._expected = combination @ model.arm.parameters
-        self._urdf = model.arm.parameters
+        self._nearest = NearestLinks(model)
+        widths, urdf = self._nearest.widths, self._nearest.urdf
         self._regressors = self._list_regressors(draw_states(model.arm, _POSES).positions)
-        hidden = find_hidden(self._regressors[:, 0], widths, combination)
-        self._bodies = np.vstack((self._urdf, hidden))
+        hidden = find_hidden(self._regressors[:, 0], widths, self._nearest.combination)
+        self._bodies = np.vstack((urdf, hidden))
         self.deviations = np.repeat([1.0, np.sqrt(AXES)], [AXES, len(hidden)])
         torques = np.abs(self._regressors[:, 0] @ np.vstack((widths, widths, hidden)).T).max(axis=0)
         self.shows = torques > _HIDDEN * torques.max(initial=0.0)
@@ -214,7 +204,7 @@ class GravityTilt:
 
     def _list_regressors(self, poses: FloatArray) -> FloatArray:
         """Torques (P, 2, n, 10 n) of each parameter alone in poses (P, n)."""
-        units, joints = np.eye(len(self._urdf)), poses.shape[1]
+        units, joints = np.eye(len(self._nearest.urdf)), poses.shape[1]
         regressors = np.empty((len(poses), AXES, joints, len(units)))
         torques = np.empty((joints, AXES))
         for pose, positions in enumerate(poses):
@@ -233,10 +223,8 @@ class GravityTilt:
         Returns:
             (n,) by how much that changes the columns of both tilts: mean squares over random poses, added up.
         """
-        root = inverse[self._chosen]
-        innovation = values[self._chosen] - self._expected
         before = self._bodies[0].copy()
-        self._bodies[0] = self._urdf + self._lift @ np.linalg.solve(self._lifted + root @ root.T, innovation)
+        self._bodies[0] = self._nearest.complete(values, inverse)
         changes = self._regressors @ (self._bodies[0] - before)
         return np.asarray(np.square(changes).sum(axis=1).mean(axis=0))
 

@@ -353,6 +353,22 @@ class LinksSettings:
         0.0,
         2.0,
     )
+    place_uncertainty: float = setting(
+        0.001,
+        "Standard deviation of where joints are, along each axis, from where the URDF has them; 0: exact, as after a "
+        "kinematic calibration.",
+        "m",
+        0.0,
+        0.1,
+    )
+    axis_uncertainty: float = setting(
+        0.002,
+        "Standard deviation of the directions of joint axes, and of the zeros of joints, from those of the URDF, about "
+        "each axis; 0: exact.",
+        "rad",
+        0.0,
+        0.2,
+    )
     noise_floor_effort: float = setting(
         0.01, "Smallest standard deviation of a filtered effort that is believed.", "Nm or N", 1e-9, 1000.0
     )

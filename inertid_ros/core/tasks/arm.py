@@ -26,6 +26,7 @@ from inertid_ros.core.estimation.estimate import (
     judge_links,
 )
 from inertid_ros.core.estimation.information import SquareRootInformation
+from inertid_ros.core.estimation.kinematic_errors import KinematicErrors
 from inertid_ros.core.estimation.live_predictor import LivePredictor, Prediction
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty, WeightedSolution
@@ -121,11 +122,12 @@ class ArmTask:
         self._nuisances = len(equation.unknowns) - len(prior.factor)
         self._links = int((model.base.columns < model.unknowns.inertial.stop).sum())
         self._gears = _list_gears(model, equation)
-        nuisances = None
+        nuisances, kinematics = None, None
         if self._nuisances:
+            kinematics = _make_kinematics(links, model)
             nuisances = _list_nuisances(links, model, equation, tilt, len(self._gears), self._links)
             used = _list_used(equation, nuisances, tilt, self._gears)
-        self.estimator = ReweightedEstimator(used, prior, floors, correlation, nuisances)
+        self.estimator = ReweightedEstimator(used, prior, floors, correlation, nuisances, kinematics)
         self._predictor = predictor
         self._shrunk: Prediction | None = None
         self._predict()
@@ -198,6 +200,7 @@ class ArmTask:
                 self._fit.take(record)
             else:
                 self.estimator.note_row(rest & BLOCK_OVER != 0)
+                self.estimator.keep_state(sample, self._joints)
             decision = self._test(row.equations, row.usable)
         if stamp // INTERVAL % INTERVALS_PER_SOLUTION == 0 and self.estimator.rows > _GROWN * self._solved_rows:
             self._solve(sample.item(0))
@@ -433,6 +436,12 @@ def _list_nuisances(
         _GEAR * links.friction_uncertainty,
         inertial,
     )
+
+
+def _make_kinematics(links: LinksSettings, model: LinkModel) -> KinematicErrors | None:
+    """What may be wrong with places and axes of joints; None if they are exact."""
+    places = links.place_uncertainty, links.axis_uncertainty
+    return KinematicErrors(model, *places, links.tilt_uncertainty, links.gain_uncertainty) if any(places) else None
 
 
 def _list_gears(model: LinkModel, equation: Equation) -> IntArray:
