@@ -28,13 +28,12 @@ from inertid_ros.cli.command import (
 from inertid_ros.core.errors import FileAccessError, SettingError
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES
 from inertid_ros.core.settings.choices import LoadSource
-from inertid_ros.core.verdict import describe_issue
 from inertid_ros.files.estimate import read_estimate
 from inertid_ros.files.parameters import write_static_file
 from inertid_ros.replay.cluster import LOCAL
 from inertid_ros.replay.recordings import Outcome, find_recordings, replay_recordings
 from inertid_ros.replay.replay import weigh as weigh_bags
-from inertid_ros.replay.trace import LoadTrace, unite_health
+from inertid_ros.replay.trace import LoadTrace, list_gaps
 from inertid_ros.text.numbers import (
     INTERVAL,
     PARAMETER_UNITS,
@@ -112,9 +111,8 @@ def _print_outcome(outcome: Outcome, output: Path) -> None:
         _print_validation(outcome.document["validation"])
     for reason in dict.fromkeys(reason for verdict in outcome.verdicts.values() for reason in verdict.reasons):
         print(f"{reason.level}: {reason.message}")
-    for item in unite_health(part.traces.health for part in outcome.recordings):
-        if item.code == "gap":
-            print(f"note: {item.source}: {describe_issue(item)}")
+    for line in list_gaps(part.traces for part in outcome.recordings):
+        print(f"note: {line}")
     for name, verdict in outcome.verdicts.items():
         print(f"verdict on the {name}: {verdict.headline}")
     print(f"written to {output}")
@@ -175,6 +173,8 @@ def _print_validation(content: dict[str, Any]) -> None:
     load, links = content["load"], content["links"]
     for warning in content["warnings"]:
         print(f"warning: {warning}")
+    for gap in content["gaps"]:
+        print(f"note: {gap}")
     if load is not None:
         relative = {
             "": "relative rms, bias refitted",

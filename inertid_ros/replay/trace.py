@@ -17,7 +17,7 @@ from inertid_ros.core.estimation.reweighted import ReweightedEstimator
 from inertid_ros.core.estimation.states import ParameterState
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import Settings
-from inertid_ros.core.verdict import LEFT_OUT, Verdict, judge, list_input_reasons
+from inertid_ros.core.verdict import LEFT_OUT, Verdict, describe_issue, judge, list_input_reasons
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.replay.inputs import TopicStatistics
 from inertid_ros.replay.residuals import Channels, Prediction
@@ -241,6 +241,17 @@ def list_notes(notes: Iterable[str]) -> list[Finding]:
 def unite_health(parts: Iterable[Sequence[HealthItem]]) -> tuple[HealthItem, ...]:
     """What was wrong by several accounts, each kind once."""
     return tuple({(item.source, item.code): item for part in parts for item in part}.values())
+
+
+def list_gaps(recordings: Iterable[Traces]) -> list[str]:
+    """Gaps of each input, those of all recordings together, a line each; they are no reasons of a verdict."""
+    found: dict[str, HealthItem] = {}
+    for item in (item for traces in recordings for item in traces.health if item.code == "gap"):
+        other = found.get(item.source)
+        found[item.source] = (
+            item if other is None else dataclasses.replace(item, count=item.count + other.count, detail="")
+        )
+    return [f"{source}: {describe_issue(item)}" for source, item in found.items()]
 
 
 def _drop_signals(trace: Trace) -> Trace:

@@ -29,7 +29,7 @@ from inertid_ros.files.urdf_inertials import find_urdf_load
 from inertid_ros.replay.inputs import Plan, Progress
 from inertid_ros.replay.replay import look_at, replay_bags
 from inertid_ros.replay.residuals import ResidualStatistics, compare, find_overall, list_residual
-from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces
+from inertid_ros.replay.trace import LinkTrace, LoadTrace, Traces, list_gaps
 
 LOAD = len(PARAMETER_NAMES)
 """Unknowns of a load; the bias follows."""
@@ -98,6 +98,7 @@ class Comparison:
             "links": parts.get("links"),
             "warnings": [finding.message for finding in all_found if not is_failure(finding)],
             "notes": [finding.message for finding in all_found if is_failure(finding)],
+            "gaps": list_gaps([first]),
         }
         failures = tuple(
             Finding("warning", LEFT_OUT, f"held-out recording: {finding.message}")

@@ -37,8 +37,8 @@ def show_validation(found: Sum) -> Iterator[Html]:
         yield remark(_ABOUT[name].format(**_list_others(content[name])))
         view = SignalView.of(predicted)
         yield draw_signals(view).show(f"plot-held-out-{name}", f"{names}: measured and predicted. {view.decimation}")
-    if content["warnings"] or content["notes"]:
-        yield bullets([*content["notes"], *content["warnings"]])
+    if lines := [*content["notes"], *content["warnings"], *content["gaps"]]:
+        yield bullets(lines)
 
 
 def _tabulate(trace: LoadTrace | LinkTrace, part: Mapping[str, Any]) -> Html:

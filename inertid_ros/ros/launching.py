@@ -6,6 +6,7 @@ Only launch files import this: `launch` is not there where ROS comes as wheels.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from inertid_ros.files.profiles import find_profiles
 from launch import LaunchContext
 
 _TOPIC = "_topic"
+_HOME = "~/.ros"
+"""Where ROS keeps what is a user's; not there yet where logs are written elsewhere."""
 
 
 def declare_arguments(*own: DeclareLaunchArgument) -> list[DeclareLaunchArgument]:
@@ -121,7 +124,9 @@ def make_estimator(given: Mapping[str, str], parameters: Mapping[str, str], **fi
     }
     if given["state_file"] == "auto":
         names = [*filter(None, given["namespace"].split("/")), "inertid_state.json"]
-        overrides["state_file"] = "~/.ros/" + "_".join(names)
+        overrides["state_file"] = f"{_HOME}/{'_'.join(names)}"
+        with suppress(OSError):  # the node says what it cannot write
+            Path(_HOME).expanduser().mkdir(exist_ok=True)
     elif given["state_file"] != "none":
         overrides["state_file"] = given["state_file"]
     logger = ".".join([*filter(None, given["namespace"].split("/")), "inertid"])

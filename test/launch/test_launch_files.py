@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.settings.rules import check_links_settings
@@ -82,17 +81,6 @@ def test_every_parameter_file_can_be_used(file: Path) -> None:
     assert (settings.estimators == ["links"]) == (file.stem in ("ddarm_links", "puma560_base"))
 
 
-def test_rviz_shows_what_the_node_publishes() -> None:
-    config = yaml.safe_load((ROOT / "rviz" / "inertid.rviz").read_text())
-    displays = config["Visualization Manager"]["Displays"]
-    topics = [
-        display[kind]["Value"] for display in displays for kind in ("Topic", "Description Topic") if kind in display
-    ]
-    assert {"inertid/markers", "inertid/load/wrench_residual", "robot_description", "wrench"} == set(topics)
-    assert not any(topic.startswith("/") for topic in topics), "they follow the namespace of rviz2"
-    assert config["Visualization Manager"]["Global Options"]["Fixed Frame"] == "base_link"
-
-
 def load_launch_file(name: str) -> Any:
     spec = importlib.util.spec_from_file_location(name.replace(".", "_"), ROOT / "launch" / name)
     assert spec is not None
@@ -132,6 +120,19 @@ def test_an_empty_argument_overrides_nothing_and_a_given_one_does(tmp_path: Path
     file, overrides = evaluate_parameters(context, node._Node__parameters)
     assert str(file) == str(path)
     assert overrides == {"autostart": True, "use_sim_time": True, "load.sensor_frame": "tool0"}
+
+
+@needs_launch
+def test_the_directory_of_the_state_file_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    module = load_launch_file("load.launch.py")
+    module.make_node(make_context(module, state_file="none"))
+    assert not any(tmp_path.iterdir())
+    module.make_node(make_context(module))
+    module.make_node(make_context(module))
+    assert (tmp_path / ".ros").is_dir()
+    monkeypatch.setenv("HOME", "/dev/null")
+    module.make_node(make_context(module))
 
 
 def list_remappings(node: Any, context: Any) -> dict[str, str]:

@@ -70,6 +70,26 @@ def test_same_load_is_predicted_to_its_noise(
     assert content["force"]["relative_rms"] == pytest.approx(left / total)
 
 
+def test_gaps_are_said_as_a_replay_says_them(
+    estimate: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulator, pieces = simulate_puma(puma_motion(rounds=4), seed=7), ((0.0, 3.0), (3.3, 5.0), (5.5, 8.0))
+    bag = write_bag(tmp_path / "bag", [item for piece in pieces for item in simulated_messages(simulator, *piece)])
+    parameters = str(share_path("config", "puma560.yaml"))
+    expected = "restarted (2 readings inside gaps of joint_states are left out; 2 times): look for lost messages"
+    for command in (
+        ["validate", str(estimate), str(bag)],
+        ["replay", str(bag), "--params", parameters, "-o", str(tmp_path / "out")],
+        ["replay", str(bag), "--params", parameters, "--validate", str(estimate.parent / "bag"), "-o", str(tmp_path)],
+    ):
+        capsys.readouterr()
+        assert main(command) == 0
+        assert (
+            capsys.readouterr().out.count(f"note: wrench: no sample for more than 0.15 s; filters were {expected}") == 1
+        )
+    assert len(validate(capsys, estimate, bag)["channels"]) == 6
+
+
 def test_another_load_is_not(estimate: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     same, other = (
         write_bag(

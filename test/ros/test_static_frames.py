@@ -174,3 +174,24 @@ def test_the_transforms_come_from_their_topic(bench: Bench) -> None:
     bench.describe()
     bench.feed(6.0, wrench=in_sensor)
     expect_load(bench)
+
+
+@pytest.mark.skipif(TFMessage is None, reason="tf2_msgs is not installed: there are no wheels of it")
+def test_a_frame_comes_from_the_topic_tf_until_it_moves(bench: Bench) -> None:
+    publisher = bench.probe.create_publisher(TFMessage, "/tf", 100)
+    bench.start(load__sensor_frame="")
+    bench.describe()
+    assert publisher.get_subscription_count() == 0, "no frame is missing yet"
+    bench.feed(0.5, wrench=in_sensor)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() == 1)
+    for tick in range(30):
+        publisher.publish(TFMessage(transforms=[make_watched(ADAPTER * SENSOR, tick)]))
+        bench.spin()
+    bench.feed(6.0, wrench=in_sensor)
+    expect_load(bench)
+
+    def is_refused() -> bool:
+        publisher.publish(TFMessage(transforms=[make_watched(SENSOR, 31)]))
+        return "frame 'sensor' of /tf moves on 'ft_sensor'" in bench.status("robot_description").message
+
+    assert bench.spin_until(is_refused)

@@ -1,4 +1,4 @@
-"""Foxglove's layout and the lines for recordings, against the running node: topics, fields and QoS."""
+"""Layouts of Foxglove and rviz2, and the lines for recordings, against the running node: topics, fields and QoS."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from support.bench import Bench
 from support.newcomer import list_commands
 
@@ -17,6 +18,9 @@ from inertid_ros.ros.inputs import DESCRIPTION
 
 ROOT = Path(__file__).parents[2]
 LAYOUT = json.loads((ROOT / "foxglove" / "inertid.json").read_text(encoding="utf-8"))
+RVIZ = yaml.safe_load((ROOT / "rviz" / "inertid.rviz").read_text(encoding="utf-8"))
+RVIZ_TYPES = {"RobotModel": "String", "MarkerArray": "MarkerArray", "Wrench": "WrenchStamped"}
+"""What the displays of rviz_default_plugins subscribe to."""
 QOS = yaml.safe_load((ROOT / "config" / "recording" / "qos.yaml").read_text(encoding="utf-8"))
 
 
@@ -50,6 +54,28 @@ def test_the_layout_shows_what_the_node_publishes(topics: dict[str, Any]) -> Non
             kinds = kind.get_fields_and_field_types()
             assert field in kinds, path
             kind = getattr(__import__(f"{kind.__module__.split('.')[0]}.msg").msg, kinds[field].split("/")[-1], None)
+
+
+def test_rviz2_shows_what_is_there_in_its_own_namespace(bench: Bench) -> None:
+    """Topics are relative; each display has the type and asks for no more than the QoS that there is."""
+    node = bench.start()
+    offered = {end.topic_name: (end.msg_type.__name__, end.qos_profile) for end in node.publishers}
+    heard = {end.topic_name: (end.msg_type.__name__, end.qos_profile) for end in node.subscriptions}
+    assert RVIZ["Visualization Manager"]["Global Options"]["Fixed Frame"] == "base_link"
+    displays = RVIZ["Visualization Manager"]["Displays"]
+    for display in (display for display in displays if "Topic" in str(display.keys())):
+        topic = display.get("Topic") or display["Description Topic"]
+        assert not topic["Value"].startswith("/")
+        kind, qos = (heard | offered)[f"/{topic['Value']}"]
+        assert kind == RVIZ_TYPES[display["Class"].rpartition("/")[2]]
+        if f"/{topic['Value']}" in offered:
+            assert topic["Reliability Policy"] == "Best Effort" or qos.reliability == ReliabilityPolicy.RELIABLE
+            assert topic["Durability Policy"] == "Volatile" or qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
+    bench.describe()
+    bench.feed(4.0)
+    drawn = {marker.ns for message in bench.received["markers"] for marker in message.markers}
+    (shown,) = (set(display["Namespaces"]) for display in displays if "Namespaces" in display)
+    assert drawn == shown
 
 
 def test_what_is_recorded_is_there_and_the_description_outlives_its_publisher(topics: dict[str, Any]) -> None:

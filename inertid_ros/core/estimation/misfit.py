@@ -18,6 +18,9 @@ k_bc = tr(I_b I_c) / (|I_b| |I_c|), as Conley (1999) does for errors that depend
 
 Noise that is correlated in time shows in the blocks' own scores, k_bb = 1; misfit that returns with the motion in those
 of like blocks: then n repetitions inflate n times, and tell no more than one. Of independent noise they tell more.
+
+Where only some of the blocks are kept, pairs of different blocks stand for several: their sum is right on average, but
+may come out as anything, even below zero. Then inflation is at least what the blocks show each for itself, k_bc = 0.
 """
 
 from __future__ import annotations
@@ -162,7 +165,7 @@ class ChannelScores:
         least = _LEAST_FREEDOM * total
         freedom = total - float((weights * pairs).sum())
         self._ways = [(weights, max(freedom, least))]
-        if freedom < least:
+        if freedom < least or ended > len(products):
             self._ways.append((np.eye(len(pairs)), max(total - float(np.trace(pairs)), least)))
 
     def find_variance(self, products: FloatArray, coefficients: FloatArray) -> float:

@@ -126,6 +126,8 @@ class Synchroniser:
         self._last: Publisher = _NOBODY
         self._marks: FloatArray = np.empty((len(MARKS), 1))
         self._count_settled = specialise(count_settled, readings.integers, readings.integers, 0)
+        self._is_inside, self._left_out = False, 0
+        """Whether the last reading was inside a gap of the joint states; how many were, so far."""
         self.restart()
 
     # Joint states
@@ -271,13 +273,25 @@ class Synchroniser:
         bad = marks[CUT] == NOT_FINITE
         if bad.any():
             self._health.report(self._source, "not_finite", int(stamps[bad][-1]), count=int(bad.sum()))
-        in_gap = (marks[CUT] == IN_GAP) & np.isfinite(marks[WIDTH])
-        if in_gap.any():
-            detail = f"{int(in_gap.sum())} inside a gap of joint_states are left out"
-            self._health.report(self._source, "gap", int(stamps[in_gap][-1]), detail)
-        gaps = np.flatnonzero(marks[CUT] == AFTER_GAP)
-        if len(gaps) > 1 or (len(gaps) == 1 and before > NEVER):
-            self._health.report(self._source, "gap", int(stamps[gaps[-1]]), count=len(gaps))
+        self._report_gaps(stamps[~bad], marks[:, ~bad], before == NEVER)
+
+    def _report_gaps(self, stamps: IntArray, marks: FloatArray, is_cut: bool) -> None:
+        """Count each gap once, in whatever blocks its readings come: at the first one inside it, else after it.
+
+        `is_cut`: there is no sample just before these, but a gap that was counted, or the beginning.
+        """
+        if len(stamps) == 0:
+            return
+        is_inside = (marks[CUT] == IN_GAP) & np.isfinite(marks[WIDTH])
+        was_inside = np.concatenate(([self._is_inside], is_inside[:-1]))
+        was_cut = np.concatenate(([is_cut], marks[CUT, :-1] == IN_GAP))
+        begins = (is_inside & ~was_inside) | ((marks[CUT] == AFTER_GAP) & ~was_cut)
+        self._is_inside = bool(is_inside[-1])
+        self._left_out += int(np.count_nonzero(is_inside))
+        found = stamps[begins | is_inside]
+        if len(found):
+            detail = f"{self._left_out} readings inside gaps of joint_states are left out" if self._left_out else ""
+            self._health.report(self._source, "gap", int(found[-1]), detail, int(np.count_nonzero(begins)))
 
     def foresee(self, rows: Carrier, after: int) -> Segment | None:
         """Readings after a stamp that wait for a later joint state, with predictions; changes nothing.

@@ -21,14 +21,15 @@ def _move(periods: int, blocks: int, seed: int) -> FloatArray:
     return np.asarray(np.tile(once, (periods, 1)))
 
 
-def _measure(regressor: FloatArray, errors: FloatArray) -> float:
-    """Inflated variance of what least squares leaves of errors (rows,)."""
+def _measure(regressor: FloatArray, errors: FloatArray, stride: int = 1) -> float:
+    """Inflated variance of what least squares leaves of errors (rows,), of which every so many blocks are kept."""
     values = np.linalg.lstsq(regressor, errors, rcond=None)[0]
     lines = np.column_stack((regressor, errors))
     products = np.array([np.tril(part.T @ part) for part in lines.reshape(-1, ROWS, lines.shape[1])])
     factor = np.asarray(np.linalg.qr(regressor, mode="r"))
-    scores = ChannelScores(products, factor, regressor.shape[1], len(products))
-    return scores.find_variance(products, np.append(values, -1.0))
+    kept = products[::stride]
+    scores = ChannelScores(kept, factor, regressor.shape[1], len(products))
+    return scores.find_variance(kept, np.append(values, -1.0))
 
 
 @pytest.mark.parametrize("periods", [1, 3])
@@ -100,6 +101,18 @@ def test_blocks_that_are_all_alike_still_show_the_noise() -> None:
     regressor = np.tile(random.normal(size=(ROWS, 3)), (10, 1))
     found = [_measure(regressor, 0.3 * random.normal(size=len(regressor))) for _ in range(200)]
     assert np.mean(found) == pytest.approx(0.09, rel=0.1)
+
+
+@pytest.mark.parametrize(("periods", "stride"), [(4, 2), (7, 4), (13, 8)])
+def test_of_blocks_that_stand_for_others_white_noise_is_never_taken_for_less(periods: int, stride: int) -> None:
+    """Pairs of different blocks stand for many, and may add up to less than nothing; a variance is none then."""
+    random = np.random.default_rng(9)
+    found = [
+        _measure(regressor, 0.3 * random.normal(size=len(regressor)), stride)
+        for regressor in (_move(periods, 5, seed) for seed in range(200))
+    ]
+    assert min(found) > 0.0
+    assert np.quantile(found, 0.02) > 0.3 * 0.09
 
 
 def test_blocks_are_discounted_and_remain_what_they_are() -> None:

@@ -226,9 +226,9 @@ def test_a_gap_of_joint_states_cuts_segments_and_leaves_out_what_is_in_it() -> N
     assert second.starts_anew
     for segment in (first, second):
         rig.check(segment)
-    assert rig.say() == {("wrench", "gap"): (3, "")}
+    assert rig.say() == {("wrench", "gap"): (1, "2 readings inside gaps of joint_states are left out")}
     (item,) = rig.health.items()
-    assert item.last_stamp == START + 310 * MS
+    assert (item.first_stamp, item.last_stamp) == (START + 250 * MS, START + 250 * MS)
 
 
 def test_what_is_in_a_gap_is_said_by_itself() -> None:
@@ -239,9 +239,32 @@ def test_what_is_in_a_gap_is_said_by_itself() -> None:
     rig.move(300, 310)
     rig.read(150, 250)
     assert rig.pair() == []
-    assert rig.say() == {("wrench", "gap"): (1, "2 inside a gap of joint_states are left out")}
+    assert rig.say() == {("wrench", "gap"): (1, "2 readings inside gaps of joint_states are left out")}
     (item,) = rig.health.items()
     assert item.last_stamp == START + 250 * MS
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+def test_gaps_are_counted_alike_in_blocks_of_any_size(size: int) -> None:
+    """Three: one of the joint states with readings inside, one without any, and one of the readings alone."""
+    rig = Rig()
+    rig.move(0, 100)
+    rig.move(300, 400)
+    rig.move(600, 1200)
+    stamps = [50, 90, 150, 200, 250, 290, 310, 390, 610, 650, 900, 910]
+    for first in range(0, len(stamps), size):
+        rig.read(*stamps[first : first + size])
+        rig.process()
+    assert rig.say() == {("wrench", "gap"): (3, "4 readings inside gaps of joint_states are left out")}
+
+
+def test_joint_states_that_are_always_too_slow_are_a_gap() -> None:
+    rig = Rig()
+    for stamp in range(0, 1001, 200):
+        rig.move(stamp, stamp)
+        rig.read(stamp + 50, stamp + 150)
+        rig.process()
+    assert rig.say() == {("wrench", "gap"): (1, "10 readings inside gaps of joint_states are left out")}
 
 
 def test_a_gap_of_readings_is_one_and_the_beginning_is_none() -> None:
