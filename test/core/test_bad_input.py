@@ -271,7 +271,8 @@ def test_joint_order_may_change_at_any_message(rig: Rig) -> None:
 def _reorder(block: JointBlock, joints: list[int]) -> JointBlock:
     if block.velocities is not None and block.efforts is not None:
         return pick(block, joints)
-    return block._replace(names=tuple(block.names[k] for k in joints), positions=block.positions[:, joints])
+    positions = np.ascontiguousarray(block.positions[:, joints])  # of another layout kernels would be compiled anew
+    return block._replace(names=tuple(block.names[k] for k in joints), positions=positions)
 
 
 def test_partial_joint_states_with_stamps_of_their_own_are_merged() -> None:
