@@ -40,7 +40,7 @@ from inertid_ros.core.estimation.products import (
     READING,
     TILTED,
     ProductSums,
-    merge_repeats,
+    group_repeats,
 )
 from inertid_ros.core.records import FloatArray, IntArray
 
@@ -314,14 +314,43 @@ def weigh_products(grams: FloatArray, values: FloatArray, inflation: FloatArray)
     return data, slope
 
 
-def find_absorbed(rows: FloatArray, derivatives: FloatArray, covariances: FloatArray) -> FloatArray:
-    """Squares (6, N) of scores that a fit takes away on average.
+@allocating(compiled)
+def find_scores(blocks: FloatArray, coefficients: FloatArray) -> FloatArray:
+    """Scores (B, 6, F) of the features in blocks (B, 6, F, P) with coefficients (6, P)."""
+    scores = np.zeros(blocks.shape[:3])
+    for b in range(len(blocks)):
+        for channel in range(6):
+            for f in range(FEATURES):
+                for p in range(PRODUCTS):
+                    scores[b, channel, f] += blocks[b, channel, f, p] * coefficients[channel, p]
+    return scores
 
-    Rows (6, N, P) are those of products whose scores they are, derivatives (6, P, 20) those of the coefficients, and
-    covariances (6, 20, 20) those of the unknowns that a channel contains, for rows that are worth their variances.
+
+@allocating(compiled)
+def find_absorbed(blocks: FloatArray, derivatives: FloatArray, covariances: FloatArray) -> FloatArray:
+    """Squares (B, 6, F) of the scores in blocks (B, 6, F, P) that a fit takes away on average.
+
+    Derivatives (6, P, 20) are those of the coefficients by the unknowns that a channel contains, and covariances
+    (6, 20, 20) those of these unknowns, for rows that are worth their variances.
     """
-    effects = rows @ derivatives
-    return np.asarray(((effects @ covariances) * effects).sum(axis=2))
+    absorbed, count = np.zeros(blocks.shape[:3]), derivatives.shape[2]
+    effect, spread = np.empty(count), np.empty(count)
+    for channel in range(6):
+        by_unknown, covariance = derivatives[channel], covariances[channel]
+        for b in range(len(blocks)):
+            for f in range(FEATURES):
+                row = blocks[b, channel, f]
+                effect[:] = 0.0
+                spread[:] = 0.0
+                for p in range(PRODUCTS):
+                    for a in range(count):
+                        effect[a] += row[p] * by_unknown[p, a]
+                for u in range(count):
+                    for a in range(count):
+                        spread[a] += effect[u] * covariance[u, a]
+                for a in range(count):
+                    absorbed[b, channel, f] += effect[a] * spread[a]
+    return absorbed
 
 
 def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
@@ -338,51 +367,37 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     """
     blocks: FloatArray = sums.blocks
     least: FloatArray = np.zeros(6)
-    coefficients, derivatives = _expand(normal.values)
+    coefficients = find_coefficients(normal.values)
     if len(blocks) < _FEWEST_BLOCKS:
         blocks, least = sums.short_blocks, sums.known_inflation
     if len(blocks) < _FEWEST_BLOCKS:
-        squares = find_squares(sums.total, coefficients)
+        squares = find_squares(normal.grams, coefficients)
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
-    merged, left = merge_repeats(blocks), _find_left_of_scores(sums, normal, blocks, derivatives)
-    scores, repeated = (_find_scores(one, coefficients) for one in (blocks, merged))
-    ratio = np.maximum(scores, repeated) / np.maximum(left, 1.0 / len(blocks))
+    groups, variances = group_repeats(blocks), _find_variances(blocks)
+    scores = find_scores(blocks, coefficients).reshape(len(blocks), -1)
+    repeated = (groups == np.arange(groups.max() + 1)[:, None]) @ scores
+    sizes = [((one**2).sum(axis=0).reshape(variances.shape) / variances).sum(axis=1) for one in (scores, repeated)]
+    left = _find_left_of_scores(sums, normal, blocks, variances)
+    ratio = np.maximum(*sizes) / np.maximum(left, 1.0 / len(blocks))
     ratio = 0.5 * (ratio + np.repeat(ratio.reshape(2, 3).mean(axis=1), 3))
-    freedom = 2.0 * max(len(merged) - 1, 1) * count_independent(sums.lower[0])
+    freedom = 2.0 * max(len(repeated) - 1, 1) * count_independent(normal.grams[0])
     shrunk = (_EXPECTED + freedom * ratio) / (_EXPECTED + freedom)
     return np.asarray(np.maximum(np.maximum(ratio, shrunk) * (1.0 + 2.0 / freedom), least))
 
 
-def _find_scores(blocks: FloatArray, coefficients: FloatArray) -> FloatArray:
-    """Squares (6,) of the scores in blocks (B, 6, F, P) over their variances, summed over features."""
-    squares = _add_blocks((_list_rows(blocks) @ coefficients[:, :, None])[:, :, 0] ** 2)
-    return np.asarray((squares / _find_variances(blocks)).sum(axis=1))
-
-
-def _find_left_of_scores(sums: ProductSums, normal: Normal, blocks: FloatArray, derivatives: FloatArray) -> FloatArray:
-    """How much (6,) a fit and the filters leave of the scores in blocks (B, 6, F, P), summed over features."""
+def _find_left_of_scores(sums: ProductSums, normal: Normal, blocks: FloatArray, variances: FloatArray) -> FloatArray:
+    """How much (6,) a fit and the filters leave of scores in blocks (B, 6, F, P), over variances, summed over features."""
     covariance = normal.spread(normal.covariance)
     covariances = covariance[_INVOLVED[:, :, None], _INVOLVED[:, None, :]] / normal.inflation[:, None, None]
-    variances = _find_variances(blocks)
-    absorbed = _add_blocks(find_absorbed(_list_rows(blocks), derivatives, covariances)) / variances
+    absorbed = find_absorbed(blocks, _expand(normal.values)[1], covariances).sum(axis=0) / variances
     left = sums.shares * np.maximum((1.0 - absorbed) * np.isfinite(variances), 0.0)
     return np.asarray(left.sum(axis=1))
-
-
-def _list_rows(blocks: FloatArray) -> FloatArray:
-    """Rows (6, B F, P) of the features in blocks (B, 6, F, P)."""
-    return np.ascontiguousarray(blocks.transpose(1, 0, 2, 3)).reshape(6, -1, PRODUCTS)
 
 
 def _find_variances(blocks: FloatArray) -> FloatArray:
     """Variances (6, F) of the scores in blocks (B, 6, F, P); infinite where a feature is never there."""
     expected = np.diagonal(blocks, axis1=2, axis2=3).sum(axis=0)
     return np.where(expected > 0.0, expected, np.inf)
-
-
-def _add_blocks(values: FloatArray) -> FloatArray:
-    """Sums (6, F) over blocks of what features (6, B F) have in each of them."""
-    return np.asarray(values.reshape(6, -1, FEATURES).sum(axis=1))
 
 
 @compiled
@@ -405,6 +420,7 @@ class Normal:
     """The normal equations of a step from some values: data and prior, for the unknowns that are free.
 
     Attributes:
+        grams: (6, P, P) the products.
         index: (V,) the free unknowns.
         inflation: (6,) by which the rows' variances were enlarged.
         covariance: (V, V) of the free unknowns.
@@ -414,7 +430,7 @@ class Normal:
     def __init__(self, sums: ProductSums, grams: FloatArray, values: FloatArray, inflation: FloatArray) -> None:
         """Set up and solve for products (6, P, P) with the prior of the sums."""
         self.index, self.inflation = np.flatnonzero(np.isfinite(np.diag(sums.precision))), inflation
-        self._grams, self._start = grams, values
+        self.grams, self._start = grams, values
         self._damping = sums.damping if sums.pieces >= _FEWEST_PIECES else None
         part = self.index[:, None], self.index  # np.ix_ would look at what they are for longer than this takes
         known = sums.precision[part]
@@ -450,7 +466,7 @@ class Normal:
     @property
     def repeatability(self) -> FloatArray:
         """What noise causes (V, V): the rest of the covariance, less what filters have damped of it."""
-        damped = self._grams if self._damping is None else self._damping.damp(self._grams)
+        damped = self.grams if self._damping is None else self._damping.damp(self.grams)
         scores, _ = weigh_products(damped, self._start, self.inflation)
         noise = scores[self.index[:, None], self.index] + self._known
         noise[UNKNOWNS:, UNKNOWNS:] -= self.prior

@@ -17,6 +17,7 @@ from inertid_ros.core.estimation.systematic import (
     find_absorbed,
     find_attenuation,
     find_inflation,
+    find_scores,
     nuisance_deviations,
     solve_jointly,
 )
@@ -227,14 +228,14 @@ def test_a_fit_absorbs_as_much_of_the_scores_as_is_expected() -> None:
         sums.inflation = np.ones(6)
         normal = Normal(sums, sums.total, sums.values, sums.inflation)
         coefficients, derivatives = expand(normal.values)
-        rows = np.concatenate(list(sums.blocks), axis=1)
-        squares = np.einsum("bcfp,cp->cbf", sums.blocks, coefficients) ** 2
-        expected = np.einsum("bcff->cbf", sums.blocks[..., : MOVING + 1])
+        squares = np.einsum("bcfp,cp->bcf", sums.blocks, coefficients) ** 2
+        np.testing.assert_allclose(find_scores(sums.blocks, coefficients) ** 2, squares, rtol=1e-6)
+        expected = np.einsum("bcff->bcf", sums.blocks[..., : MOVING + 1])
         whole = np.zeros((55, 55))
         whole[np.ix_(normal.index, normal.index)] = normal.covariance
-        absorbed = find_absorbed(rows, derivatives, np.array([whole] * 6)).reshape(expected.shape)
+        absorbed = find_absorbed(sums.blocks, derivatives, np.array([whole] * 6))
         assert (absorbed < expected).all()
-        ratio, share = squares.sum(axis=1) / expected.sum(axis=1), absorbed.sum(axis=1) / expected.sum(axis=1)
+        ratio, share = squares.sum(axis=0) / expected.sum(axis=0), absorbed.sum(axis=0) / expected.sum(axis=0)
         found.append(ratio.mean() / (1.0 - share).mean())
     assert absorbed.sum() > 0.25 * expected.sum(), "three blocks are few: the fit takes much away"
     assert np.mean(found) == pytest.approx(1.0, abs=0.1)
