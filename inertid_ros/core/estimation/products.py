@@ -374,7 +374,7 @@ def are_near(one: FloatArray, other: FloatArray, limits: FloatArray) -> bool:
 
 @allocating(compiled)
 def group_repeats(blocks: FloatArray) -> IntArray:
-    """The group (B,) of each block (B, 6, F, P), counted in the order of their first ones: repeats of one motion, or pose.
+    """The group (B,) of each block (B, 6, F, P): repeats of one motion, or pose; in the order of their first ones.
 
     What the model misses of a motion it misses again when the motion is repeated, so that scores of repeats add up, and
     do not average out. Blocks are the same if means and root mean squares of all features are.

@@ -133,7 +133,7 @@ _PARTS_BACK = _extend(DIRECTIONS.T / LEVERS)
 """(39, 39) its inverse: the parts that nuisances consist of."""
 _LOAD_PART = np.ascontiguousarray(REGRESSORS[:MOVING, :, :LOAD])
 """(12, 6, 10): what each moving feature adds to the regressor of phi."""
-_INVOLVED = np.array(
+INVOLVED = np.array(
     [[*range(LOAD), BIAS + i, DELAY, TILT, TILT + 1, *range(GAIN + 6 * i, GAIN + 6 * i + 6)] for i in range(6)]
 )
 """(6, 20): the unknowns that a channel's equation contains."""
@@ -273,24 +273,19 @@ def solve_factorised(factor: FloatArray, right: FloatArray, inverse: FloatArray)
         right[i] /= factor[i, i]
 
 
-def _expand(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    coefficients, derivatives = np.zeros((6, PRODUCTS)), np.zeros((6, PRODUCTS, _INVOLVED.shape[1]))
-    expand_channels(values, _LOAD_PART, coefficients, derivatives)
-    return coefficients, derivatives
-
-
 def expand(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Coefficients (6, P) of z in each channel's residual, -1 for the reading, and their derivatives (6, P, 55)."""
-    coefficients, parts = _expand(values)
-    derivatives = np.zeros((6, PRODUCTS, NUISANCES))
-    for channel, unknowns in enumerate(_INVOLVED):
-        derivatives[channel, :, unknowns] = parts[channel].T
+    """Coefficients (6, P) of z in each channel's residual, -1 for the reading, and their derivatives (6, P, 20).
+
+    The latter are by the unknowns INVOLVED.
+    """
+    coefficients, derivatives = np.zeros((6, PRODUCTS)), np.zeros((6, PRODUCTS, INVOLVED.shape[1]))
+    expand_channels(values, _LOAD_PART, coefficients, derivatives)
     return coefficients, derivatives
 
 
 def find_coefficients(values: FloatArray) -> FloatArray:
     """Coefficients (6, P) of z in each channel's residual, see `expand`."""
-    return _expand(values)[0]
+    return expand(values)[0]
 
 
 @allocating(compiled)
@@ -310,47 +305,26 @@ def find_squares(grams: FloatArray, coefficients: FloatArray) -> FloatArray:
 def weigh_products(grams: FloatArray, values: FloatArray, inflation: FloatArray) -> tuple[FloatArray, FloatArray]:
     """What products (6, P, P) say of the unknowns about some values: information (55, 55) and slope (55,)."""
     data, slope = np.zeros((NUISANCES, NUISANCES)), np.zeros(NUISANCES)
-    add_channels(np.ascontiguousarray(grams), inflation, _INVOLVED, *_expand(values), data, slope)
+    add_channels(np.ascontiguousarray(grams), inflation, INVOLVED, *expand(values), data, slope)
     return data, slope
 
 
-@allocating(compiled)
-def find_scores(blocks: FloatArray, coefficients: FloatArray) -> FloatArray:
-    """Scores (B, 6, F) of the features in blocks (B, 6, F, P) with coefficients (6, P)."""
-    scores = np.zeros(blocks.shape[:3])
-    for b in range(len(blocks)):
-        for channel in range(6):
-            for f in range(FEATURES):
-                for p in range(PRODUCTS):
-                    scores[b, channel, f] += blocks[b, channel, f, p] * coefficients[channel, p]
-    return scores
+def find_scores(
+    blocks: FloatArray, coefficients: FloatArray, derivatives: FloatArray, covariances: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Scores of the features in blocks (B, 6, F, P), and squares of them that a fit takes away on average, (B, 6, F).
 
-
-@allocating(compiled)
-def find_absorbed(blocks: FloatArray, derivatives: FloatArray, covariances: FloatArray) -> FloatArray:
-    """Squares (B, 6, F) of the scores in blocks (B, 6, F, P) that a fit takes away on average.
-
-    Derivatives (6, P, 20) are those of the coefficients by the unknowns that a channel contains, and covariances
+    Coefficients are (6, P), derivatives (6, P, 20) theirs by the unknowns that a channel contains, and covariances
     (6, 20, 20) those of these unknowns, for rows that are worth their variances.
     """
-    absorbed, count = np.zeros(blocks.shape[:3]), derivatives.shape[2]
-    effect, spread = np.empty(count), np.empty(count)
-    for channel in range(6):
-        by_unknown, covariance = derivatives[channel], covariances[channel]
-        for b in range(len(blocks)):
-            for f in range(FEATURES):
-                row = blocks[b, channel, f]
-                effect[:] = 0.0
-                spread[:] = 0.0
-                for p in range(PRODUCTS):
-                    for a in range(count):
-                        effect[a] += row[p] * by_unknown[p, a]
-                for u in range(count):
-                    for a in range(count):
-                        spread[a] += effect[u] * covariance[u, a]
-                for a in range(count):
-                    absorbed[b, channel, f] += effect[a] * spread[a]
-    return absorbed
+    scores, absorbed = np.empty((2, *blocks.shape[:3]))
+    shape = scores[:, 0].shape
+    for k, covariance in enumerate(covariances):
+        rows = blocks[:, k].reshape(-1, coefficients.shape[1])
+        effects = rows @ derivatives[k]
+        scores[:, k] = (rows @ coefficients[k]).reshape(shape)
+        absorbed[:, k] = np.einsum("na,na->n", effects @ covariance, effects).reshape(shape)
+    return scores, absorbed
 
 
 def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
@@ -367,31 +341,23 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     """
     blocks: FloatArray = sums.blocks
     least: FloatArray = np.zeros(6)
-    coefficients = find_coefficients(normal.values)
+    coefficients, derivatives = expand(normal.values)
     if len(blocks) < _FEWEST_BLOCKS:
         blocks, least = sums.short_blocks, sums.known_inflation
     if len(blocks) < _FEWEST_BLOCKS:
         squares = find_squares(normal.grams, coefficients)
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
-    groups, variances = group_repeats(blocks), _find_variances(blocks)
-    scores = find_scores(blocks, coefficients).reshape(len(blocks), -1)
-    repeated = (groups == np.arange(groups.max() + 1)[:, None]) @ scores
-    sizes = [((one**2).sum(axis=0).reshape(variances.shape) / variances).sum(axis=1) for one in (scores, repeated)]
-    left = _find_left_of_scores(sums, normal, blocks, variances)
-    ratio = np.maximum(*sizes) / np.maximum(left, 1.0 / len(blocks))
+    covariances = normal.spread(normal.covariance)[INVOLVED[:, :, None], INVOLVED[:, None, :]]
+    scores, absorbed = find_scores(blocks, coefficients, derivatives, covariances / normal.inflation[:, None, None])
+    variances, groups = _find_variances(blocks), group_repeats(blocks)
+    repeated = np.array([scores[groups == group].sum(axis=0) for group in range(groups.max() + 1)])
+    sizes = [((one**2).sum(axis=0) / variances).sum(axis=1) for one in (scores, repeated)]
+    left = sums.shares * np.maximum((1.0 - absorbed.sum(axis=0) / variances) * np.isfinite(variances), 0.0)
+    ratio = np.maximum(*sizes) / np.maximum(left.sum(axis=1), 1.0 / len(blocks))
     ratio = 0.5 * (ratio + np.repeat(ratio.reshape(2, 3).mean(axis=1), 3))
     freedom = 2.0 * max(len(repeated) - 1, 1) * count_independent(normal.grams[0])
     shrunk = (_EXPECTED + freedom * ratio) / (_EXPECTED + freedom)
     return np.asarray(np.maximum(np.maximum(ratio, shrunk) * (1.0 + 2.0 / freedom), least))
-
-
-def _find_left_of_scores(sums: ProductSums, normal: Normal, blocks: FloatArray, variances: FloatArray) -> FloatArray:
-    """How much (6,) a fit and the filters leave of scores in blocks (B, 6, F, P), over variances, summed over features."""
-    covariance = normal.spread(normal.covariance)
-    covariances = covariance[_INVOLVED[:, :, None], _INVOLVED[:, None, :]] / normal.inflation[:, None, None]
-    absorbed = find_absorbed(blocks, _expand(normal.values)[1], covariances).sum(axis=0) / variances
-    left = sums.shares * np.maximum((1.0 - absorbed) * np.isfinite(variances), 0.0)
-    return np.asarray(left.sum(axis=1))
 
 
 def _find_variances(blocks: FloatArray) -> FloatArray:
@@ -576,7 +542,9 @@ def find_attenuation(normal: Normal, motion_noise: FloatArray) -> tuple[FloatArr
     """
     coefficients, derivatives = expand(normal.values)
     noise = np.repeat(motion_noise.reshape(2, 2, 6), 3, axis=1).transpose(0, 2, 1) / (3.0 * normal.inflation[:, None])
-    slopes = np.einsum("ifu,kif->ku", derivatives[:, :6], noise * coefficients[:, :6])
+    slopes = np.zeros((2, NUISANCES))
+    for k, unknowns in enumerate(INVOLVED):
+        slopes[:, unknowns] += (noise * coefficients[:, :6])[:, k] @ derivatives[k, :6]
     standing_out, hidden = slopes @ normal.spread(normal.covariance)
     return 0.5 * standing_out, np.outer(standing_out, standing_out) / 12.0 + np.outer(hidden, hidden)
 
