@@ -11,8 +11,8 @@ from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.checks.gravity_hypotheses import divide
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.estimation.change import looks_the_same, weigh_change
-from inertid_ros.core.estimation.products import PRODUCTS, ProductSums, find_feature_rows, merge_repeats
-from inertid_ros.core.estimation.systematic import NUISANCES, count_independent, find_coefficients, update
+from inertid_ros.core.estimation.products import PRODUCTS, ProductSums
+from inertid_ros.core.estimation.systematic import NUISANCES, find_coefficients, update
 from inertid_ros.core.input.base_tilt import BaseTilt
 from inertid_ros.core.records import ImuBlock, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot
@@ -23,6 +23,8 @@ _SAMPLES = 300
 """Samples that are carried through each chain: 3 s, enough for standstill, rows and decisions."""
 _PERIOD = 10_000_000
 """Time [ns] between them."""
+_PIECES = 6
+"""Pieces of a load after which the scatter of its scores is found."""
 
 _INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
 _LIMIT = '<limit lower="-3" upper="3" velocity="3" effort="100"/>'
@@ -71,11 +73,10 @@ def warm_up() -> None:
         ImuBlock("base", np.array([_PERIOD]), np.array([[0.0, 0.0, 9.8]]), np.zeros((1, 3)), np.zeros((1, 2)))
     )
     sums = ProductSums(np.eye(NUISANCES))
-    sums.add(np.ones(PRODUCTS), np.ones(6), np.ones(6), np.ones(6), 1.0)
-    sums.begin_piece(np.ones(6))
-    update(sums)
-    merge_repeats(find_feature_rows(sums.block)[None])
-    count_independent(sums.settled[0])
+    for _ in range(_PIECES):
+        sums.add(np.ones(PRODUCTS), np.ones(6), np.ones(6), np.ones(6), 1.0)
+        sums.begin_piece(np.ones(6))
+        update(sums)
     looks_the_same(sums, find_coefficients(sums.values), sums.known_noise, 1)
     weigh_change(sums, sums.total, sums.window(1))
     divide(np.eye(3), np.eye(3), np.ones(3))

@@ -10,7 +10,10 @@ from inertid_ros.core.estimation.products import MOVING, PRODUCTS, RATES, READIN
 from inertid_ros.core.estimation.systematic import (
     DELAY,
     GAIN,
+    INVOLVED,
+    NUISANCES,
     TILT,
+    expand,
     make_precision,
     nuisance_deviations,
     update,
@@ -61,3 +64,12 @@ def make_sums(
 def draw_values(seed: int, scale: float) -> FloatArray:
     random = np.random.default_rng(seed)
     return np.concatenate((PHI, BIAS, scale * nuisance_deviations(0.004, 0.008, 0.01, 0.01) * random.normal(size=39)))
+
+
+def expand_all(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Coefficients (6, P) of z in each channel's residual, and their derivatives (6, P, 55) by all unknowns."""
+    coefficients, parts = expand(values)
+    derivatives = np.zeros((6, PRODUCTS, NUISANCES))
+    for channel, unknowns in enumerate(INVOLVED):
+        derivatives[channel, :, unknowns] = parts[channel].T
+    return coefficients, derivatives

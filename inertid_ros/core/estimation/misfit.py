@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,23 +49,48 @@ UNWEIGHTED, COUNTED, DRIVING, DRIVEN = range(4)
 in which the channel's gear drives what moves, and those in which that drives the gear."""
 
 
+_ALL: FloatArray = np.ones(1)
+"""Share of rows that count as they are."""
+
+
+class _Counted(NamedTuple):
+    """Products (4, N) of a block, UNWEIGHTED to DRIVEN, and by which shares (N,) all but the first count, or _ALL."""
+
+    products: FloatArray
+    shares: FloatArray = _ALL
+
+    def weigh(self) -> FloatArray:
+        """The products (4, N) as they count."""
+        if self.shares is _ALL:
+            return self.products
+        return np.concatenate((self.products[:1], self.products[1:] * self.shares))
+
+
 class Blocks:
     """Sums of products of rows, block by block; each of them is never changed.
 
     Attributes:
-        kept: products (4, N) of blocks, UNWEIGHTED to DRIVEN, evenly spread over all of them.
         numbers: of the blocks that are kept, counted from 0.
-        parts: products (4, N) of all blocks, of which so many in a row are added up that there are few parts.
         lengths: how many blocks each part has.
     """
 
     def __init__(self) -> None:
         """Start with none."""
-        self.kept: tuple[FloatArray, ...] = ()
+        self._kept: tuple[_Counted, ...] = ()
         self.numbers: tuple[int, ...] = ()
-        self.parts: tuple[FloatArray, ...] = ()
+        self._parts: tuple[_Counted, ...] = ()
         self.lengths: tuple[float, ...] = ()
         self._stride = 1
+
+    @property
+    def kept(self) -> tuple[FloatArray, ...]:
+        """Products (4, N) of blocks, UNWEIGHTED to DRIVEN, evenly spread over all of them."""
+        return tuple(one.weigh() for one in self._kept)
+
+    @property
+    def parts(self) -> tuple[FloatArray, ...]:
+        """Products (4, N) of all blocks, of which so many in a row are added up that there are few parts."""
+        return tuple(one.weigh() for one in self._parts)
 
     @property
     def ended(self) -> int:
@@ -73,24 +99,32 @@ class Blocks:
 
     def end(self, products: FloatArray) -> None:
         """Take a block over, which must not be changed any more."""
+        block = _Counted(products)
         if self.ended % self._stride == 0:
-            self.kept, self.numbers = (*self.kept, products), (*self.numbers, self.ended)
-        self.parts, self.lengths = (*self.parts, products), (*self.lengths, 1.0)
+            self._kept, self.numbers = (*self._kept, block), (*self.numbers, self.ended)
+        self._parts, self.lengths = (*self._parts, block), (*self.lengths, 1.0)
         self._thin_out()
 
     def with_rest(self, products: FloatArray, length: float) -> Blocks:
         """The same with a part, less than a block, that has not ended yet."""
+        if length <= 0.0:
+            return self
+        return self._with(_parts=(*self._parts, _Counted(products)), lengths=(*self.lengths, length))
+
+    def _with(self, **changed: object) -> Blocks:
+        """A copy with some attributes changed."""
         other = copy.copy(self)
-        if length > 0.0:
-            other.parts, other.lengths = (*self.parts, products), (*self.lengths, length)
+        other.__dict__.update(changed)
         return other
 
     def discount(self, shares: FloatArray) -> Blocks:
         """The same with all rows so far counting less: their products (N,) by these shares."""
-        other, factors = copy.copy(self), np.stack((np.ones_like(shares), shares, shares, shares))
-        made = {id(one): one * factors for one in (*self.kept, *self.parts)}
-        other.kept, other.parts = (tuple(made[id(one)] for one in part) for part in (self.kept, self.parts))
-        return other
+        before = {id(one.shares): one.shares for one in (*self._kept, *self._parts)}  # many blocks share theirs
+        after = {key: one * shares for key, one in before.items()}
+        kept, parts = (
+            tuple(one._replace(shares=after[id(one.shares)]) for one in part) for part in (self._kept, self._parts)
+        )
+        return self._with(_kept=kept, _parts=parts)
 
     def list_products(self, sizes: Sequence[int]) -> Iterator[FloatArray]:
         """Products (B + S, 4, n, n) of the blocks that are kept, then of the parts, for channels with n columns."""
@@ -107,25 +141,25 @@ class Blocks:
 
     def change(self, changes: dict[int, FloatArray]) -> Blocks:
         """The same with blocks of these numbers changed, by products of rows by their sense (3, N), if single."""
-        other, parts = copy.copy(self), list(self.parts)
+        parts = list(self._parts)
         for number, change in changes.items():
-            parts[number] = parts[number] + np.stack((np.zeros_like(change[0]), change.sum(axis=0), *change[1:]))
-        other.kept = other.parts = tuple(parts)
-        return other
+            by_kind = np.stack((np.zeros_like(change[0]), change.sum(axis=0), *change[1:]))
+            parts[number] = _Counted(parts[number].weigh() + by_kind)
+        return self._with(_kept=tuple(parts), _parts=tuple(parts))
 
     def add(self, other: Blocks) -> None:
         """Take over the blocks of another recording."""
-        self.kept, self.numbers = self.kept + other.kept, self.numbers + tuple(self.ended + n for n in other.numbers)
-        self.parts, self.lengths = self.parts + other.parts, self.lengths + other.lengths
+        self._kept, self.numbers = self._kept + other._kept, self.numbers + tuple(self.ended + n for n in other.numbers)
+        self._parts, self.lengths = self._parts + other._parts, self.lengths + other.lengths
         self._thin_out()
 
     def _thin_out(self) -> None:
-        while len(self.kept) > _KEPT_BLOCKS:
-            self.kept, self.numbers = self.kept[::2], self.numbers[::2]
+        while len(self._kept) > _KEPT_BLOCKS:
+            self._kept, self.numbers = self._kept[::2], self.numbers[::2]
             self._stride *= 2
-        while len(self.parts) > _KEPT_BLOCKS:
-            pairs = range(0, len(self.parts), 2)
-            self.parts = tuple(np.sum(self.parts[first : first + 2], axis=0) for first in pairs)
+        while len(self._parts) > _KEPT_BLOCKS:
+            parts, pairs = self.parts, range(0, len(self._parts), 2)
+            self._parts = tuple(_Counted(np.sum(parts[first : first + 2], axis=0)) for first in pairs)
             self.lengths = tuple(sum(self.lengths[first : first + 2]) for first in pairs)
 
 

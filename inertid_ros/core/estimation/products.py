@@ -372,25 +372,13 @@ def are_near(one: FloatArray, other: FloatArray, limits: FloatArray) -> bool:
     return is_near
 
 
-def merge_repeats(blocks: FloatArray) -> FloatArray:
-    """Blocks (B, 6, F, P) with those of the same motion, or pose, added up: (G, 6, F, P).
+@allocating(compiled)
+def group_repeats(blocks: FloatArray) -> IntArray:
+    """The group (B,) of each block (B, 6, F, P): repeats of one motion, or pose; in the order of their first ones.
 
     What the model misses of a motion it misses again when the motion is repeated, so that scores of repeats add up, and
     do not average out. Blocks are the same if means and root mean squares of all features are.
     """
-    groups = group_repeats(blocks)
-    count = int(groups.max(initial=-1)) + 1
-    if count == len(blocks):
-        return blocks
-    merged = np.zeros((count, *blocks.shape[1:]))
-    for group, block in zip(groups.tolist(), blocks, strict=True):
-        merged[group] += block
-    return merged
-
-
-@allocating(compiled)
-def group_repeats(blocks: FloatArray) -> IntArray:
-    """The group (B,) of each block (B, 6, F, P), see `merge_repeats`, counted in the order of their first ones."""
     count, groups = len(blocks), 0
     means, sizes, limits = np.empty((count, CONSTANT)), np.empty((count, CONSTANT)), np.empty(CONSTANT)
     for b in range(count):

@@ -51,11 +51,13 @@ class _Kept(NamedTuple):
         lines: (R, W) those of channels with gears, one after the other.
         senses: (R, K) with which they were summed up.
         partial: (R, K) how far directions (senses if these are plain, see `fill_nuisances`) are from the sense.
+        shares: (R, K) by which their products count.
     """
 
     lines: FloatArray
     senses: FloatArray
     partial: FloatArray
+    shares: FloatArray
 
 
 class KeptRows:
@@ -87,7 +89,7 @@ class KeptRows:
         self._places = self._columns[0] * width + self._columns[1]
         self._size = end
         self._past: tuple[_Kept, ...] = ()
-        self._present = self._nothing = _Kept(np.empty((0, stop)), *np.empty((2, 0, len(used))))
+        self._present = self._nothing = _Kept(np.empty((0, stop)), *np.empty((3, 0, len(used))))
         self._newest: list[tuple[FloatArray, FloatArray, FloatArray]] = []
         self._solutions = 0
 
@@ -111,7 +113,7 @@ class KeptRows:
             partial, (channels, places) = np.zeros_like(senses), self._directions
             directions = lines[:, places]
             partial[:, channels] = directions - np.sign(directions) * np.abs(senses[:, channels])
-            newest = _Kept(lines * usable[:, self._columns[0]], senses * usable, partial)
+            newest = _Kept(lines * usable[:, self._columns[0]], senses * usable, partial, np.ones_like(senses))
             self._present = _Kept(*(np.concatenate(both) for both in zip(self._present, newest, strict=True)))
             self._newest = []
 
@@ -123,8 +125,7 @@ class KeptRows:
     def discount(self, shares: FloatArray) -> None:
         """Let all rows so far count less: their products by these shares (K,)."""
         self._gather()
-        factors = np.sqrt(shares[self._columns[0]])
-        *past, self._present = (kept._replace(lines=kept.lines * factors) for kept in (*self._past, self._present))
+        *past, self._present = (kept._replace(shares=kept.shares * shares) for kept in (*self._past, self._present))
         self._past = tuple(past)
 
     def judge(self, values: FloatArray, past: Blocks, present: FloatArray) -> Blocks:
@@ -160,14 +161,16 @@ class KeptRows:
             torques = old[:, : len(line.links)] @ values[line.links]
             columns = np.abs(torques) * partial
             after = np.abs(before) * np.sign(old[:, line.direction]) * np.where(torques > 0.0, 1.0, -1.0)
-            limit = _SAME * np.sqrt(np.mean(torques**2))
-            differs = (after != before) | (np.abs(columns - old[:, line.gear]) > limit)
+            shares = kept.shares[:, line.channel]
+            limit = _SAME * np.sqrt(np.mean(shares * torques**2))
+            differs = (after != before) | (np.sqrt(shares) * np.abs(columns - old[:, line.gear]) > limit)
             if differs.any():
                 judged = _Kept(*(part.copy() for part in kept)) if judged is kept else judged
                 judged.lines[differs, line.kept.start + line.gear] = columns[differs]
                 judged.senses[differs, line.channel] = after[differs]
                 for sign, lines, senses in ((-1.0, old, before), (1.0, judged.lines[:, line.kept], after)):
                     for sense in np.unique(senses[differs]).astype(int).tolist():
-                        rows = lines[differs & (senses == sense)]
-                        changes[sense, line.products] += sign * (rows.T @ rows * line.lower).ravel()
+                        chosen = differs & (senses == sense)
+                        rows, counted = lines[chosen], shares[chosen, None] * lines[chosen]
+                        changes[sense, line.products] += sign * (rows.T @ counted * line.lower).ravel()
         return judged, changes

@@ -40,7 +40,7 @@ from inertid_ros.core.estimation.products import (
     READING,
     TILTED,
     ProductSums,
-    merge_repeats,
+    group_repeats,
 )
 from inertid_ros.core.records import FloatArray, IntArray
 
@@ -133,7 +133,7 @@ _PARTS_BACK = _extend(DIRECTIONS.T / LEVERS)
 """(39, 39) its inverse: the parts that nuisances consist of."""
 _LOAD_PART = np.ascontiguousarray(REGRESSORS[:MOVING, :, :LOAD])
 """(12, 6, 10): what each moving feature adds to the regressor of phi."""
-_INVOLVED = np.array(
+INVOLVED = np.array(
     [[*range(LOAD), BIAS + i, DELAY, TILT, TILT + 1, *range(GAIN + 6 * i, GAIN + 6 * i + 6)] for i in range(6)]
 )
 """(6, 20): the unknowns that a channel's equation contains."""
@@ -273,24 +273,19 @@ def solve_factorised(factor: FloatArray, right: FloatArray, inverse: FloatArray)
         right[i] /= factor[i, i]
 
 
-def _expand(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    coefficients, derivatives = np.zeros((6, PRODUCTS)), np.zeros((6, PRODUCTS, _INVOLVED.shape[1]))
-    expand_channels(values, _LOAD_PART, coefficients, derivatives)
-    return coefficients, derivatives
-
-
 def expand(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Coefficients (6, P) of z in each channel's residual, -1 for the reading, and their derivatives (6, P, 55)."""
-    coefficients, parts = _expand(values)
-    derivatives = np.zeros((6, PRODUCTS, NUISANCES))
-    for channel, unknowns in enumerate(_INVOLVED):
-        derivatives[channel, :, unknowns] = parts[channel].T
+    """Coefficients (6, P) of z in each channel's residual, -1 for the reading, and their derivatives (6, P, 20).
+
+    The latter are by the unknowns INVOLVED.
+    """
+    coefficients, derivatives = np.zeros((6, PRODUCTS)), np.zeros((6, PRODUCTS, INVOLVED.shape[1]))
+    expand_channels(values, _LOAD_PART, coefficients, derivatives)
     return coefficients, derivatives
 
 
 def find_coefficients(values: FloatArray) -> FloatArray:
     """Coefficients (6, P) of z in each channel's residual, see `expand`."""
-    return _expand(values)[0]
+    return expand(values)[0]
 
 
 @allocating(compiled)
@@ -310,18 +305,26 @@ def find_squares(grams: FloatArray, coefficients: FloatArray) -> FloatArray:
 def weigh_products(grams: FloatArray, values: FloatArray, inflation: FloatArray) -> tuple[FloatArray, FloatArray]:
     """What products (6, P, P) say of the unknowns about some values: information (55, 55) and slope (55,)."""
     data, slope = np.zeros((NUISANCES, NUISANCES)), np.zeros(NUISANCES)
-    add_channels(np.ascontiguousarray(grams), inflation, _INVOLVED, *_expand(values), data, slope)
+    add_channels(np.ascontiguousarray(grams), inflation, INVOLVED, *expand(values), data, slope)
     return data, slope
 
 
-def find_absorbed(rows: FloatArray, derivatives: FloatArray, covariances: FloatArray) -> FloatArray:
-    """Squares (6, N) of scores that a fit takes away on average.
+def find_scores(
+    blocks: FloatArray, coefficients: FloatArray, derivatives: FloatArray, covariances: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Scores of the features in blocks (B, 6, F, P), and squares of them that a fit takes away on average, (B, 6, F).
 
-    Rows (6, N, P) are those of products whose scores they are, derivatives (6, P, 20) those of the coefficients, and
-    covariances (6, 20, 20) those of the unknowns that a channel contains, for rows that are worth their variances.
+    Coefficients are (6, P), derivatives (6, P, 20) theirs by the unknowns that a channel contains, and covariances
+    (6, 20, 20) those of these unknowns, for rows that are worth their variances.
     """
-    effects = rows @ derivatives
-    return np.asarray(((effects @ covariances) * effects).sum(axis=2))
+    scores, absorbed = np.empty((2, *blocks.shape[:3]))
+    shape = scores[:, 0].shape
+    for k, covariance in enumerate(covariances):
+        rows = blocks[:, k].reshape(-1, coefficients.shape[1])
+        effects = rows @ derivatives[k]
+        scores[:, k] = (rows @ coefficients[k]).reshape(shape)
+        absorbed[:, k] = np.einsum("na,na->n", effects @ covariance, effects).reshape(shape)
+    return scores, absorbed
 
 
 def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
@@ -338,51 +341,29 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     """
     blocks: FloatArray = sums.blocks
     least: FloatArray = np.zeros(6)
-    coefficients, derivatives = _expand(normal.values)
+    coefficients, derivatives = expand(normal.values)
     if len(blocks) < _FEWEST_BLOCKS:
         blocks, least = sums.short_blocks, sums.known_inflation
     if len(blocks) < _FEWEST_BLOCKS:
-        squares = find_squares(sums.total, coefficients)
+        squares = find_squares(normal.grams, coefficients)
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
-    merged, left = merge_repeats(blocks), _find_left_of_scores(sums, normal, blocks, derivatives)
-    scores, repeated = (_find_scores(one, coefficients) for one in (blocks, merged))
-    ratio = np.maximum(scores, repeated) / np.maximum(left, 1.0 / len(blocks))
+    covariances = normal.spread(normal.covariance)[INVOLVED[:, :, None], INVOLVED[:, None, :]]
+    scores, absorbed = find_scores(blocks, coefficients, derivatives, covariances / normal.inflation[:, None, None])
+    variances, groups = _find_variances(blocks), group_repeats(blocks)
+    repeated = np.array([scores[groups == group].sum(axis=0) for group in range(groups.max() + 1)])
+    sizes = [((one**2).sum(axis=0) / variances).sum(axis=1) for one in (scores, repeated)]
+    left = sums.shares * np.maximum((1.0 - absorbed.sum(axis=0) / variances) * np.isfinite(variances), 0.0)
+    ratio = np.maximum(*sizes) / np.maximum(left.sum(axis=1), 1.0 / len(blocks))
     ratio = 0.5 * (ratio + np.repeat(ratio.reshape(2, 3).mean(axis=1), 3))
-    freedom = 2.0 * max(len(merged) - 1, 1) * count_independent(sums.lower[0])
+    freedom = 2.0 * max(len(repeated) - 1, 1) * count_independent(normal.grams[0])
     shrunk = (_EXPECTED + freedom * ratio) / (_EXPECTED + freedom)
     return np.asarray(np.maximum(np.maximum(ratio, shrunk) * (1.0 + 2.0 / freedom), least))
-
-
-def _find_scores(blocks: FloatArray, coefficients: FloatArray) -> FloatArray:
-    """Squares (6,) of the scores in blocks (B, 6, F, P) over their variances, summed over features."""
-    squares = _add_blocks((_list_rows(blocks) @ coefficients[:, :, None])[:, :, 0] ** 2)
-    return np.asarray((squares / _find_variances(blocks)).sum(axis=1))
-
-
-def _find_left_of_scores(sums: ProductSums, normal: Normal, blocks: FloatArray, derivatives: FloatArray) -> FloatArray:
-    """How much (6,) a fit and the filters leave of the scores in blocks (B, 6, F, P), summed over features."""
-    covariance = normal.spread(normal.covariance)
-    covariances = covariance[_INVOLVED[:, :, None], _INVOLVED[:, None, :]] / normal.inflation[:, None, None]
-    variances = _find_variances(blocks)
-    absorbed = _add_blocks(find_absorbed(_list_rows(blocks), derivatives, covariances)) / variances
-    left = sums.shares * np.maximum((1.0 - absorbed) * np.isfinite(variances), 0.0)
-    return np.asarray(left.sum(axis=1))
-
-
-def _list_rows(blocks: FloatArray) -> FloatArray:
-    """Rows (6, B F, P) of the features in blocks (B, 6, F, P)."""
-    return np.ascontiguousarray(blocks.transpose(1, 0, 2, 3)).reshape(6, -1, PRODUCTS)
 
 
 def _find_variances(blocks: FloatArray) -> FloatArray:
     """Variances (6, F) of the scores in blocks (B, 6, F, P); infinite where a feature is never there."""
     expected = np.diagonal(blocks, axis1=2, axis2=3).sum(axis=0)
     return np.where(expected > 0.0, expected, np.inf)
-
-
-def _add_blocks(values: FloatArray) -> FloatArray:
-    """Sums (6, F) over blocks of what features (6, B F) have in each of them."""
-    return np.asarray(values.reshape(6, -1, FEATURES).sum(axis=1))
 
 
 @compiled
@@ -405,6 +386,7 @@ class Normal:
     """The normal equations of a step from some values: data and prior, for the unknowns that are free.
 
     Attributes:
+        grams: (6, P, P) the products.
         index: (V,) the free unknowns.
         inflation: (6,) by which the rows' variances were enlarged.
         covariance: (V, V) of the free unknowns.
@@ -414,7 +396,7 @@ class Normal:
     def __init__(self, sums: ProductSums, grams: FloatArray, values: FloatArray, inflation: FloatArray) -> None:
         """Set up and solve for products (6, P, P) with the prior of the sums."""
         self.index, self.inflation = np.flatnonzero(np.isfinite(np.diag(sums.precision))), inflation
-        self._grams, self._start = grams, values
+        self.grams, self._start = grams, values
         self._damping = sums.damping if sums.pieces >= _FEWEST_PIECES else None
         part = self.index[:, None], self.index  # np.ix_ would look at what they are for longer than this takes
         known = sums.precision[part]
@@ -450,7 +432,7 @@ class Normal:
     @property
     def repeatability(self) -> FloatArray:
         """What noise causes (V, V): the rest of the covariance, less what filters have damped of it."""
-        damped = self._grams if self._damping is None else self._damping.damp(self._grams)
+        damped = self.grams if self._damping is None else self._damping.damp(self.grams)
         scores, _ = weigh_products(damped, self._start, self.inflation)
         noise = scores[self.index[:, None], self.index] + self._known
         noise[UNKNOWNS:, UNKNOWNS:] -= self.prior
@@ -560,7 +542,9 @@ def find_attenuation(normal: Normal, motion_noise: FloatArray) -> tuple[FloatArr
     """
     coefficients, derivatives = expand(normal.values)
     noise = np.repeat(motion_noise.reshape(2, 2, 6), 3, axis=1).transpose(0, 2, 1) / (3.0 * normal.inflation[:, None])
-    slopes = np.einsum("ifu,kif->ku", derivatives[:, :6], noise * coefficients[:, :6])
+    slopes = np.zeros((2, NUISANCES))
+    for k, unknowns in enumerate(INVOLVED):
+        slopes[:, unknowns] += (noise * coefficients[:, :6])[:, k] @ derivatives[k, :6]
     standing_out, hidden = slopes @ normal.spread(normal.covariance)
     return 0.5 * standing_out, np.outer(standing_out, standing_out) / 12.0 + np.outer(hidden, hidden)
 

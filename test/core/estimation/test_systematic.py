@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.products import draw_values, make_rows, make_sums, measure
+from support.products import draw_values, expand_all, make_rows, make_sums, measure
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, REGRESSORS, UNKNOWNS
 from inertid_ros.core.estimation.products import MOVING, READING
@@ -13,10 +13,9 @@ from inertid_ros.core.estimation.systematic import (
     NUISANCES,
     Normal,
     count_independent,
-    expand,
-    find_absorbed,
     find_attenuation,
     find_inflation,
+    find_scores,
     nuisance_deviations,
     solve_jointly,
 )
@@ -25,14 +24,14 @@ from inertid_ros.core.estimation.systematic import (
 def test_coefficients_are_those_of_the_model_and_derivatives_are_their_differences() -> None:
     values = draw_values(1, 1.0)
     z = make_rows(1, 50)
-    coefficients, derivatives = expand(values)
+    coefficients, derivatives = expand_all(values)
     z[:, READING] = 0.0
     second_order = 1e-3
     np.testing.assert_allclose(z @ coefficients.T, measure(z, values), atol=second_order)
     for unknown in range(NUISANCES):
         step = np.zeros(NUISANCES)
         step[unknown] = 1e-6
-        difference = (expand(values + step)[0] - expand(values - step)[0]) / 2e-6
+        difference = (expand_all(values + step)[0] - expand_all(values - step)[0]) / 2e-6
         np.testing.assert_allclose(derivatives[:, :, unknown], difference, atol=1e-8)
 
 
@@ -45,7 +44,7 @@ def test_a_step_is_that_of_the_dense_normal_equations(fixed: bool) -> None:
     sums = make_sums(z, readings, deviations, noise)
     values, inflation = draw_values(4, 0.5), random.uniform(1.0, 3.0, 6)
     found = Normal(sums, sums.total, values, inflation)
-    coefficients, derivatives = expand(values)
+    coefficients, derivatives = expand_all(values)
     free = np.flatnonzero(np.append(np.ones(UNKNOWNS), deviations))
     np.testing.assert_array_equal(found.index, free)
     derivatives = derivatives[:, :, free]
@@ -226,15 +225,15 @@ def test_a_fit_absorbs_as_much_of_the_scores_as_is_expected() -> None:
         sums = make_sums(z, wrench + noise * random.normal(size=wrench.shape), deviations, noise)
         sums.inflation = np.ones(6)
         normal = Normal(sums, sums.total, sums.values, sums.inflation)
-        coefficients, derivatives = expand(normal.values)
-        rows = np.concatenate(list(sums.blocks), axis=1)
-        squares = np.einsum("bcfp,cp->cbf", sums.blocks, coefficients) ** 2
-        expected = np.einsum("bcff->cbf", sums.blocks[..., : MOVING + 1])
+        coefficients, derivatives = expand_all(normal.values)
+        squares = np.einsum("bcfp,cp->bcf", sums.blocks, coefficients) ** 2
+        expected = np.einsum("bcff->bcf", sums.blocks[..., : MOVING + 1])
         whole = np.zeros((55, 55))
         whole[np.ix_(normal.index, normal.index)] = normal.covariance
-        absorbed = find_absorbed(rows, derivatives, np.array([whole] * 6)).reshape(expected.shape)
+        scores, absorbed = find_scores(sums.blocks, coefficients, derivatives, np.array([whole] * 6))
+        np.testing.assert_allclose(scores**2, squares, rtol=1e-6)
         assert (absorbed < expected).all()
-        ratio, share = squares.sum(axis=1) / expected.sum(axis=1), absorbed.sum(axis=1) / expected.sum(axis=1)
+        ratio, share = squares.sum(axis=0) / expected.sum(axis=0), absorbed.sum(axis=0) / expected.sum(axis=0)
         found.append(ratio.mean() / (1.0 - share).mean())
     assert absorbed.sum() > 0.25 * expected.sum(), "three blocks are few: the fit takes much away"
     assert np.mean(found) == pytest.approx(1.0, abs=0.1)
