@@ -12,9 +12,7 @@ to be shrunk to the URDF.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,8 +23,7 @@ from support.golden import PAYLOAD, SCENARIOS, Scenario, pick, pick_weighing, su
 from inertid_ros.cli.main import main
 
 TOLERANCE = 1e-9
-"""Of the largest number of its kind, or of its standard deviation: what is not known is a small difference of larger
-numbers, which processors round in ways of their own."""
+"""Of the largest number of its kind."""
 OF_WHAT_IS_LEFT = 1e-6
 """The same for what follows from the residuals of an arm. They are 0.3 % of the signal, and the regressor was made with
 a numerical derivative then, exact to 1e-9 of it: covariances differ by 8e-8."""
@@ -58,26 +55,22 @@ def read(name: str) -> dict[str, Any]:
     return content
 
 
-def assert_same(
-    found: Any, stored: Any, where: str, deviations: Mapping[str, float] = MappingProxyType({}), deviation: float = 0.0
-) -> None:
-    """Compare with what is stored; standard deviations are those of parameters, by name."""
+def assert_same(found: Any, stored: Any, where: str) -> None:
     if isinstance(stored, dict):
         for name, value in stored.items():
             if name != "messages":
-                assert_same(found[name], value, f"{where}.{name}", deviations, deviations.get(name, deviation))
+                assert_same(found[name], value, f"{where}.{name}")
     elif (isinstance(stored, list) and stored and isinstance(stored[0], str)) or isinstance(stored, str):
         assert found == stored, where
     else:
         # A covariance is compared in units of the standard deviations, for parameters differ by orders of magnitude.
         numbers, expected = np.array(found, dtype=float), np.array(stored, dtype=float)
         if expected.ndim == 2:
-            sizes = np.sqrt(np.diag(expected))
-            numbers, expected = (matrix / np.outer(sizes, sizes) for matrix in (numbers, expected))
+            deviations = np.sqrt(np.diag(expected))
+            numbers, expected = (matrix / np.outer(deviations, deviations) for matrix in (numbers, expected))
         is_of_residuals = "links." in where and where.endswith(("covariance", "fit", "residual"))
         tolerance = OF_WHAT_IS_LEFT if is_of_residuals else TOLERANCE
-        size = max(np.abs(expected).max(), deviation)
-        np.testing.assert_allclose(numbers, expected, rtol=0.0, atol=tolerance * size, err_msg=where)
+        np.testing.assert_allclose(numbers, expected, rtol=0.0, atol=tolerance * np.abs(expected).max(), err_msg=where)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -92,6 +85,4 @@ def test_a_payload_is_the_stored_one(folder: Path, capsys: pytest.CaptureFixture
     capsys.readouterr()
     given = ["--arm", str(arm), "--params", str(parameters), "--frame", "ft_sensor", "--json"]
     assert main(["weigh", str(bag), *given]) == 0
-    stored = read("payload")
-    deviations = {name: one["deviation"] for name, one in stored["parameters"].items()}
-    assert_same(pick_weighing(json.loads(capsys.readouterr().out)), stored, "payload", deviations)
+    assert_same(pick_weighing(json.loads(capsys.readouterr().out)), read("payload"), "payload")
