@@ -159,7 +159,8 @@ def test_sum_of_links_is_widened_and_carries_all_findings() -> None:
     solution = Solution(0, Mode.WAITING, solved.values, solved.covariance, int(plain.rows.max()), None)
     total = combine_links(parts, solution)
     assert_found(total)
-    assert np.all(total.deviations < parts[0].deviations)
+    assert np.all(np.diag(solved.repeatability) < np.diag(parts[0].repeatability))
+    assert np.median(total.deviations / parts[0].deviations) < 0.7  # what kinematics do depends on the motion
     assert (total.stamp, total.mode) == (parts[1].stamp, "tracking")
     marked = judge_links(
         Solution(3, Mode.TRACKING, parts[0].values, parts[0].covariance, 1, None), parts[0].model, [WRONG_FRAME]
