@@ -12,11 +12,13 @@ does not, which are independent beforehand.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from inertid_ros.core.records import FloatArray
+from inertid_ros.core.rigid_body.inertial import INERTIA_INDEX, UPPER_TRIANGLE
 
 LEVER = 0.1
 """Distance [m] by which cross-talk between force and torque is compared: the size of a sensor and its flange."""
@@ -107,14 +109,9 @@ def find_mounting(
     Along the directions of a mounting, cross-talk u has the prior variance c² + l² sigma², l² sigma² of which are due
     to the mounting; so is this part of what is found, with the variance that is left of it.
     """
-    own, sizes = cross_talk**2, np.repeat([rotation, offset], 3)
-    caused = (_LENGTHS * sizes) ** 2
-    share = caused / np.where(caused > 0.0, own + caused, 1.0)
-    project = (share / _LENGTHS)[:, None] * DIRECTIONS[:, -MOUNTING:].T / LEVERS
-    left = share * own / _LENGTHS**2
-    rest = np.eye(GAINS) - EFFECTS @ project
-    variances = np.diag(project @ covariance @ project.T) + left
-    other = np.diag(rest @ covariance @ rest.T) + EFFECTS**2 @ left
+    project, rest, left = _divide(cross_talk, rotation, offset)
+    variances = ((project @ covariance) * project).sum(axis=1) + left
+    other = ((rest @ covariance) * rest).sum(axis=1) + EFFECTS**2 @ left
     return Mounting(
         project @ gains,
         np.sqrt(np.maximum(variances, 0.0)),
@@ -123,20 +120,25 @@ def find_mounting(
     )
 
 
+@lru_cache(maxsize=4)
+def _divide(cross_talk: float, rotation: float, offset: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """What gives the mounting (6, 36) of cross-talk, and the rest of it (36, 36), and variances (6,) that are left."""
+    own, sizes = cross_talk**2, np.repeat([rotation, offset], 3)
+    caused = (_LENGTHS * sizes) ** 2
+    share = caused / np.where(caused > 0.0, own + caused, 1.0)
+    project = (share / _LENGTHS)[:, None] * DIRECTIONS[:, -MOUNTING:].T / LEVERS
+    return project, np.eye(GAINS) - EFFECTS @ project, share * own / _LENGTHS**2
+
+
 def move_load(phi: FloatArray, mounting: FloatArray) -> FloatArray:
     """By how much (10,) a load differs in the frame of the URDF from one with these parameters in the sensor's own.
 
     To first order in rotation and offset (6,): c changes by theta x c + d, inertias as their tensor is turned and
     shifted.
     """
-    rotation, offset = mounting[:3], mounting[3:]
-    mass, moment = float(phi[0]), phi[1:4]
-    upper = np.zeros((3, 3))
-    upper[np.triu_indices(3)] = phi[4:]
-    tensor = upper + np.triu(upper, 1).T
-    turn = np.cross(np.eye(3), rotation)  # columns: turn @ x = rotation x x
-    turned = turn @ tensor - tensor @ turn
+    x, y, z, offset = *mounting[:3].tolist(), mounting[3:]
+    mass, moment, tensor = float(phi[0]), phi[1:4], phi[INERTIA_INDEX]
+    turn = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     along = np.outer(moment, offset)
-    shifted = 2.0 * float(moment @ offset) * np.eye(3) - along - along.T
-    change = turned + shifted
-    return np.concatenate(([0.0], turn @ moment + mass * offset, change[np.triu_indices(3)]))
+    change = turn @ tensor - tensor @ turn + 2.0 * float(moment @ offset) * np.eye(3) - along - along.T
+    return np.concatenate(([0.0], turn @ moment + mass * offset, change[UPPER_TRIANGLE]))

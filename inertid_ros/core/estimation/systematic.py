@@ -395,13 +395,13 @@ class Normal:
 
     def __init__(self, sums: ProductSums, grams: FloatArray, values: FloatArray, inflation: FloatArray) -> None:
         """Set up and solve for products (6, P, P) with the prior of the sums."""
-        self.index, self.inflation = np.flatnonzero(np.isfinite(np.diag(sums.precision))), inflation
+        self.index, self.inflation = np.flatnonzero(np.isfinite(sums.precision.diagonal())), inflation
         self.grams, self._start = grams, values
         self._damping = sums.damping if sums.pieces >= _FEWEST_PIECES else None
         part = self.index[:, None], self.index  # np.ix_ would look at what they are for longer than this takes
         known = sums.precision[part]
         data, slope = weigh_products(grams, values, inflation)
-        scale = 1.0 / np.sqrt(np.diag(known))
+        scale = 1.0 / np.sqrt(known.diagonal())
         step = scale * (slope[self.index] + known @ (values - sums.mean)[self.index])
         inverse = np.empty(known.shape)
         scales = np.outer(scale, scale)
@@ -542,9 +542,9 @@ def find_attenuation(normal: Normal, motion_noise: FloatArray) -> tuple[FloatArr
     """
     coefficients, derivatives = expand(normal.values)
     noise = np.repeat(motion_noise.reshape(2, 2, 6), 3, axis=1).transpose(0, 2, 1) / (3.0 * normal.inflation[:, None])
-    slopes = np.zeros((2, NUISANCES))
-    for k, unknowns in enumerate(INVOLVED):
-        slopes[:, unknowns] += (noise * coefficients[:, :6])[:, k] @ derivatives[k, :6]
+    slopes, pulled = np.zeros((2, NUISANCES)), (noise * coefficients[:, :6]).transpose(1, 0, 2) @ derivatives[:, :6]
+    for own, unknowns in zip(pulled, INVOLVED, strict=True):
+        slopes[:, unknowns] += own
     standing_out, hidden = slopes @ normal.spread(normal.covariance)
     return 0.5 * standing_out, np.outer(standing_out, standing_out) / 12.0 + np.outer(hidden, hidden)
 
