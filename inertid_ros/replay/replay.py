@@ -13,7 +13,7 @@ import numpy as np
 from inertid_ros.bags.bag import Bag
 from inertid_ros.bags.mcap_writer import Sink
 from inertid_ros.core.chain import Target
-from inertid_ros.core.errors import InertidError, RecordingError, RobotDescriptionError
+from inertid_ros.core.errors import InertidError, RecordingError, RobotDescriptionError, UnknownFrameError
 from inertid_ros.core.estimation.estimate import LoadEstimate
 from inertid_ros.core.records import JointBlock
 from inertid_ros.core.rigid_body.description import describe_body
@@ -52,6 +52,11 @@ class Replay:
         frame = plan.settings.load.sensor_frame
         if "wrench" in plan.inputs and not frame:
             frame = _find_frame(first, plan.topics.wrench)
+        if "wrench" in plan.inputs and frame not in robot.frame_names:
+            remedy = (
+                "add it to the URDF (--urdf), where /tf_static has it, or set load.sensor_frame to a frame of the URDF"
+            )
+            raise RobotDescriptionError(f"{UnknownFrameError(frame, robot.frame_names)}; {remedy}")
         self.frame = frame
         duration = min(first.end - first.start, plan.end * 1e9) - plan.start * 1e9
         self._parts = [TargetReplay(plan, robot, target, frame, duration) for target in plan.targets]

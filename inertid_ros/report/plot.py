@@ -185,7 +185,7 @@ def _draw_channels(axis: Axes, links: SavedLinks) -> None:
     axis.set_xticks(places, list(links.fit), fontsize=6)
     axis.set_ylabel("residual [% of rms]", fontsize=7)
     axis.set_title("residual of each channel", fontsize=9)
-    axis.legend(fontsize=7, frameon=False)
+    axis.legend(fontsize=7, frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))  # above all bars
     _clean(axis)
 
 

@@ -128,7 +128,7 @@ def test_robot_of_another_kind(run: Run, good: Path, tmp_path: Path) -> None:
 def test_robot_without_the_frame_and_text_that_is_no_robot(run: Run, good: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.urdf"
     other.write_text(PUMA.replace('"ft_sensor"', '"elsewhere"'))
-    run(good, "--urdf", other).check_failed("ft_sensor", "elsewhere")
+    run(good, "--urdf", other).check_failed("ft_sensor", "elsewhere", "add it to the URDF (--urdf)")
     other.write_text("<robot")
     run(good, "--urdf", other).check_failed("XML")
     run(good, "--urdf", tmp_path / "missing.urdf").check_failed("cannot be read", "--urdf")
