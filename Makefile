@@ -26,13 +26,17 @@ KERNEL_TESTS := test/ros/test_decode.py $(addprefix test/core/,rows \
 	$(foreach name,folding products,estimation/test_$(name).py) \
 	$(foreach name,reading_faults convention_rules,checks/test_$(name).py))
 
-.PHONY: demo test test-all lint docs coverage mutation faults fuzz kills soak clean environment
+.PHONY: demo test run-tests test-all lint docs coverage mutation faults fuzz kills soak clean environment
 
 demo: environment
 	@.venv/bin/inertid demo $(if $(VIEW),--view)
 
+# Types take a minute where none are cached, on one core: the tests begin meanwhile.
+test:
+	@$(MAKE) --no-print-directory -j 2 lint run-tests
+
 # Three processes keep two cores busy: tests of nodes wait for each other's messages half of their time.
-test: lint
+run-tests: environment
 	.venv/bin/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long"
 
 test-all: lint

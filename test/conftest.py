@@ -14,8 +14,12 @@ from pathlib import Path
 
 import pytest
 
-LONGEST = ("replay", "ros", "cli", "bags")
-"""Folders whose tests start processes and nodes: their files take longest."""
+LONGEST = ("replay", "cli", "bags")
+"""Folders whose tests start processes, or replay recordings: their files take longest."""
+WAITING = "ros"
+"""The folder whose tests wait for messages, half of their time: files that compute run beside each of them."""
+EARLY = 0.8
+"""The last of them begins when this part of the others has begun, so that at the end no worker is left with one."""
 DOMAINS = 100
 """Domains 1 to 100 have ports below those that Linux hands out to others."""
 YOUNG = 50_000
@@ -31,14 +35,17 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest files: xdist hands them out in this order, and at the end no worker is left with one."""
+    """Begin with the longest files, and spread those that wait among them: xdist hands files out in this order."""
     here = Path(__file__).parent
-
-    def rank(item: pytest.Item) -> int:
-        folder = item.path.relative_to(here).parts[0]
-        return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
-
-    items.sort(key=rank)
+    folders = {item.path: item.path.relative_to(here).parts[0] for item in items}
+    waiting = [path for path, folder in folders.items() if folder == WAITING]
+    working = sorted(
+        (path for path, folder in folders.items() if folder != WAITING),
+        key=lambda path: LONGEST.index(folders[path]) if folders[path] in LONGEST else len(LONGEST),
+    )
+    places = {path: place / len(working) for place, path in enumerate(working)}
+    places |= {path: EARLY * place / len(waiting) for place, path in enumerate(waiting)}
+    items.sort(key=lambda item: places[item.path])
 
 
 def pytest_collection_finish() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +61,30 @@ def weigh(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0)
     return captured.out, captured.err
 
 
-def test_a_load_is_weighed(loaded: Path, arm: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture(scope="module")
+def weighed(loaded: Path, arm: tuple[Path, Path]) -> dict[str, Any]:
+    """What the command says of the load, as JSON."""
     estimate, parameters = arm
-    given = [loaded, "--arm", estimate, "--params", parameters, "--frame", "ft_sensor"]
-    content: dict[str, Any] = json.loads(weigh(capsys, *given, "--json")[0])
+    given = ["--arm", str(estimate), "--params", str(parameters), "--frame", "ft_sensor", "--json"]
+    with redirect_stdout(io.StringIO()) as text:
+        assert main(["weigh", str(loaded), *given]) == 0
+    content: dict[str, Any] = json.loads(text.getvalue())
+    return content
+
+
+def test_a_load_is_weighed(weighed: dict[str, Any]) -> None:
+    content = weighed
     assert content["mass"]["value"] == pytest.approx(1.5, abs=max(0.03, 3.0 * content["mass"]["deviation"]))
     assert content["mass"]["deviation"] < 0.05
     np.testing.assert_allclose(content["com"], [0.01, -0.02, 0.08], atol=0.02)
     assert content["parameters"]["m"]["state"] == "known"
-    printed = weigh(capsys, *given)[0]
+
+
+def test_what_is_printed_names_the_frame(
+    loaded: Path, arm: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    estimate, parameters = arm
+    printed = weigh(capsys, loaded, "--arm", estimate, "--params", parameters, "--frame", "ft_sensor")[0]
     assert "Load in frame ft_sensor" in printed
     assert "centre of mass" in printed
 
@@ -93,11 +110,9 @@ def test_bad_input_is_refused_in_one_line(
 
 
 def test_a_replay_by_effort_weighs_the_same(
-    tmp_path: Path, loaded: Path, arm: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, loaded: Path, arm: tuple[Path, Path], weighed: dict[str, Any]
 ) -> None:
-    (estimate, parameters), bag = arm, loaded
-    given = [bag, "--arm", estimate, "--params", parameters, "--frame", "ft_sensor"]
-    expected: dict[str, Any] = json.loads(weigh(capsys, *given, "--json")[0])
+    (estimate, _), bag, expected = arm, loaded, weighed
     settings = tmp_path / "load.yaml"
     load = f"load: {{source: effort, sensor_frame: ft_sensor, arm_file: {estimate}}}"
     settings.write_text(f"/**: {{ros__parameters: {{{load}, links: {{effort_unit: newton_metre}}}}}}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +85,12 @@ def simulated_messages(simulator: Simulator, start: float, end: float, descripti
 
 def puma_messages(seconds: float = 8.0, seed: int = 0) -> list[Message]:
     """A PUMA that stands still, then moves with the paper's bar."""
-    simulator = simulate_puma(puma_motion(rounds=4), seed=seed)
-    return simulated_messages(simulator, 0.0, seconds)
+    return list(_simulate_messages(seconds, seed))
+
+
+@cache
+def _simulate_messages(seconds: float, seed: int) -> tuple[Message, ...]:
+    return tuple(simulated_messages(simulate_puma(puma_motion(rounds=4), seed=seed), 0.0, seconds))
 
 
 def write_bag(
