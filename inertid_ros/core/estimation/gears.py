@@ -81,8 +81,9 @@ class GearedChannel:
             counted = counted.copy()
             self._links = channel.used[channel.used < links]
             own = len(self._links)
-            driving, driven = (fill(products[:, kind]) for kind in (DRIVING, DRIVEN))
-            self._differences, self._sums = (driving - driven)[:, :, :own], (driving + driven)[:, :own, :own]
+            driving, driven = products[:, DRIVING], products[:, DRIVEN]
+            self._differences = fill(driving - driven)[:, :, :own]
+            self._sums = fill(driving[:, :own, :own] + driven[:, :own, :own])
             at = self._place
             self._crossed = np.concatenate((counted[:, at, :at], counted[:, at:, at]), axis=1)
         self._counted, self.kept, self.parts = counted, counted[:kept], counted[kept:]

@@ -165,7 +165,7 @@ class Blocks:
 
 def fill(lower: FloatArray) -> FloatArray:
     """Symmetric matrices (..., n, n) from their lower triangles."""
-    return np.asarray(np.tril(lower) + np.swapaxes(np.tril(lower, -1), -1, -2))
+    return np.where(np.tri(lower.shape[-1], dtype=bool), lower, np.swapaxes(lower, -1, -2))
 
 
 class ChannelScores:

@@ -35,7 +35,7 @@ import numpy as np
 from inertid_ros.core.estimation.evidence import find_evidence
 from inertid_ros.core.estimation.gears import Channel, GearedChannel, make_safe
 from inertid_ros.core.estimation.information import SquareRootInformation
-from inertid_ros.core.estimation.misfit import FEWEST_BLOCKS, Blocks, ChannelScores, fill
+from inertid_ros.core.estimation.misfit import FEWEST_BLOCKS, Blocks, ChannelScores
 from inertid_ros.core.lapack import solve_triangular
 from inertid_ros.core.records import FloatArray, IntArray
 
@@ -350,10 +350,11 @@ def add_courses(root: FloatArray, parts: FloatArray, own: IntArray, courses: Flo
     Returns:
         (n + 1 + M F, n + 1 + M F), of which the first n columns are as they were.
     """
-    whole = fill(parts)
+    is_lower = np.arange(len(root)) <= own[:, None]
+    whole = np.where(is_lower, parts[:, own], np.swapaxes(parts[:, :, own], 1, 2))
     added = courses.shape[1] * len(own)
-    crossed = np.einsum("sm,sfj->jmf", courses, whole[:, own]).reshape(len(root), added)
-    squares = np.einsum("sm,sk,sfg->mfkg", courses, courses, whole[:, own][:, :, own]).reshape(added, added)
+    crossed = np.einsum("sm,sfj->jmf", courses, whole).reshape(len(root), added)
+    squares = np.einsum("sm,sk,sfg->mfkg", courses, courses, whole[:, :, own]).reshape(added, added)
     explained = solve_triangular(make_safe(root), crossed, turned=True)
     sizes, directions = np.linalg.eigh(squares - explained.T @ explained)
     left = np.sqrt(np.maximum(sizes, 0.0))[:, None] * directions.T
