@@ -9,6 +9,7 @@ rosbags or SQLite.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
@@ -23,7 +24,7 @@ from rosbags.rosbag2.reader import DirectoryReader
 from rosbags.rosbag2.storage_mcap import ChunkInfo, McapReader, decompress, msgsrc
 from rosbags.rosbag2.storage_sqlite3 import Sqlite3Reader
 
-from inertid_ros.bags.sqlite_pages import PageReader
+from inertid_ros.bags.sqlite_pages import PageReader, Rows
 from inertid_ros.bags.unpacking import unpack_message
 from inertid_ros.core.records import IntArray
 from inertid_ros.messages.cdr_layout import ByteArray, view_bytes
@@ -172,14 +173,9 @@ def _read_database(
         pages = None if index is None else PageReader(Path(str(storage.path)), database)
     except ValueError:
         pages = None
-    next_edge = "SELECT timestamp FROM messages WHERE timestamp >= ? ORDER BY timestamp LIMIT 1 OFFSET ?"
-    listed = f'SELECT max(id), count(*) FROM messages INDEXED BY "{index}" WHERE {_SPAN}'
     while pages is not None and start < end:
         try:
-            ((edge,),) = database.execute(next_edge, (start, size)).fetchall() or [(end,)]
-            stop = min(max(edge, start + 1), end)
-            ((highest, count),) = database.execute(listed, (start, stop)).fetchall()
-            rows = pages.read(start, stop, highest, count, list(channels))
+            rows, stop = _read_span(database, pages, str(index), (start, end), size, list(channels))
         except Exception:  # noqa: BLE001 - damage: row by row from there on
             break
         if (rows.lengths < 0).any():
@@ -193,6 +189,26 @@ def _read_database(
 
 
 _SPAN = "timestamp >= ? AND timestamp < ?"
+
+
+def _read_span(
+    database: Any, pages: PageReader, index: str, span: tuple[int, int], size: int, topics: list[int]
+) -> tuple[Rows, int]:
+    """The first `size` messages of a span of time, or about as many, and the time at which those after them begin.
+
+    In most tables the last one in time is the last row, too: then rows need not be looked for one by one.
+    """
+    start, end = span
+    table = f'FROM messages INDEXED BY "{index}" WHERE'
+    query = f"SELECT id, timestamp {table} timestamp >= ? ORDER BY timestamp LIMIT 2 OFFSET ?"
+    edges = database.execute(query, (start, size - 1)).fetchall()
+    stop = edges[1][1] if len(edges) == 2 else end
+    if len(edges) == 2 and edges[0][1] < stop <= end:
+        with suppress(ValueError):
+            return pages.read(start, stop, edges[0][0], size, topics), stop
+    stop = min(max(stop, start + 1), end)
+    ((highest, count),) = database.execute(f"SELECT max(id), count(*) {table} {_SPAN}", (start, stop)).fetchall()
+    return pages.read(start, stop, highest, count, topics), stop
 
 
 def _read_rows(database: Any, channels: Mapping[int, str], size: int, span: tuple[int, int]) -> Iterator[Block]:

@@ -180,7 +180,7 @@ class PageReader:
         """The messages of topics in a span of time [ns] after those before, in its order.
 
         ValueError if a row cannot be read, or there are not `count` in the span, of which `highest` is the last in the
-        table.
+        table; with another `highest` it can be tried again.
         """
         parts = [self._rest]
         while count and (parts[-1].size == 0 or parts[-1][0].max() < highest):
@@ -192,9 +192,10 @@ class PageReader:
         if (rows[2, 1:] < rows[2, :-1]).any():
             rows = rows[:, np.argsort(rows[2], kind="stable")]
         first, last = np.searchsorted(rows[2], (start, stop)).tolist()
-        self._rest, rows = rows[:, last:], rows[:, first:last]
-        if rows.shape[1] != count:
+        if last - first != count:
+            self._rest = rows
             raise ValueError("rows are missing")
+        self._rest, rows = rows[:, last:], rows[:, first:last]
         is_wanted = np.isin(rows[1], topics)
         return Rows(*(rows[1:] if is_wanted.all() else rows[1:, is_wanted]))
 
