@@ -136,7 +136,7 @@ def move_load(phi: FloatArray, mounting: FloatArray) -> FloatArray:
     To first order in rotation and offset (6,): c changes by theta x c + d, inertias as their tensor is turned and
     shifted.
     """
-    x, y, z, offset = *mounting[:3].tolist(), mounting[3:]
+    (x, y, z), offset = mounting[:3].tolist(), mounting[3:]
     mass, moment, tensor = float(phi[0]), phi[1:4], phi[INERTIA_INDEX]
     turn = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     along = np.outer(moment, offset)
