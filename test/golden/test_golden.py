@@ -5,8 +5,8 @@ to be fused with positions, the load's again when correlated noise came to count
 came to damp noise at the frequencies of the motion, and when the sensor's mounting came to be estimated; before that,
 they were those of the first version. Those of links were stored when evidence came to say how far friction is from its
 model, and anew when friction of gears that grows with their load came to be estimated, when the senses of gears came to
-be judged again, and when places and axes of joints came to be uncertain; what live predictions leave, when these came
-to be shrunk to the URDF.
+be judged again, when places and axes of joints came to be uncertain, and the DDArm's when noise of velocities (its
+tachometers') came to be averaged; what live predictions leave, when these came to be shrunk to the URDF.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def is_repeat(
 
     Args:
         clock: (16,) see TICK.
-        joints: (29, n) see `joint_samples.POSITION`.
+        joints: (33, n) see `joint_samples.POSITION`.
         taken: (n,) the columns of the message.
         positions: (C,) of the message.
         velocities: (C,), or (0,) where there are none.
