@@ -124,6 +124,18 @@ def test_joint_states_that_repeat_the_last_one_are_left_out(has_velocities: bool
     assert item.count == pytest.approx(3 * 8.0 * 125, rel=0.05)
 
 
+@pytest.mark.parametrize("rate", [500.0, 1000.0])
+def test_coarse_encoders_of_slow_joints_are_no_repeats(rate: float) -> None:
+    """Three joints at 0.1 rad/s make a step of 1e-3 rad every tenth of a second at 1 kHz, and stand in between."""
+    health, times = Health(), np.arange(0.0, 20.0, 1.0 / rate)
+    positions = np.round(0.1 * move(times)[0] / 1e-3) * 1e-3
+    stream = make_stream(health)
+    stamps = SECOND + np.round(1e9 * times).astype(np.int64)
+    stream.push_states(np.arange(JOINTS), stamps, positions, None)
+    left_out = sum(item.count for item in health.items() if item.code == "repeated_states")
+    assert left_out < 0.005 * len(times)
+
+
 def test_single_repeats_are_kept() -> None:
     """An arm that stops for two samples now and then is no driver that repeats itself."""
     health = Health()
