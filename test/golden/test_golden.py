@@ -2,11 +2,12 @@
 
 They were stored when the load came to be estimated together with delay, tilt, gains and cross-talk, and velocities
 to be fused with positions, the load's again when correlated noise came to count from the third second on, when filters
-came to damp noise at the frequencies of the motion, and when the sensor's mounting came to be estimated; before that,
-they were those of the first version. Those of links were stored when evidence came to say how far friction is from its
-model, and anew when friction of gears that grows with their load came to be estimated, when the senses of gears came to
-be judged again, and when places and axes of joints came to be uncertain; what live predictions leave, when these came
-to be shrunk to the URDF.
+came to damp noise at the frequencies of the motion, when the sensor's mounting came to be estimated, and when what is
+expected of the noise came to count among the degrees of freedom of its variance; before that, they were those of the
+first version. Those of links were stored when evidence came to say how far friction is from its model, and anew when
+friction of gears that grows with their load came to be estimated, when the senses of gears came to be judged again,
+when places and axes of joints came to be uncertain, and the DDArm's when noise of velocities (its tachometers') came to
+be averaged; what live predictions leave, when these came to be shrunk to the URDF.
 """
 
 from __future__ import annotations

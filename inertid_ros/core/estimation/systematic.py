@@ -334,7 +334,8 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     solution makes the scores smaller: with g the derivatives of the score by the unknowns and C their covariance, by
     g C g^T on average; and so do the filters of the rows, see `damping`. Scores of repeats of a motion are added up as
     well: what the model misses it misses again, while noise does not grow by that. A variance that is estimated from
-    few independent scores is given the larger expectation of Student's distribution. Channels of one kind have noise
+    few independent scores is given the larger expectation of Student's distribution, by as many as it rests on: what is
+    expected beforehand counts among them where it has a say. Channels of one kind have noise
     of one kind: each counts half for itself and half for all three, which doubles the degrees of freedom. Less than one
     is believed, if many scores say so. Before there are enough blocks, they are of one second, and it is at least what
     was known before; and before there are enough of those, what all residuals together say, high frequencies included.
@@ -357,7 +358,8 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     ratio = 0.5 * (ratio + np.repeat(ratio.reshape(2, 3).mean(axis=1), 3))
     freedom = 2.0 * max(len(repeated) - 1, 1) * count_independent(normal.grams[0])
     shrunk = (_EXPECTED + freedom * ratio) / (_EXPECTED + freedom)
-    return np.asarray(np.maximum(np.maximum(ratio, shrunk) * (1.0 + 2.0 / freedom), least))
+    found = np.maximum(ratio * (1.0 + 2.0 / freedom), shrunk * (1.0 + 2.0 / (_EXPECTED + freedom)))
+    return np.asarray(np.maximum(found, least))
 
 
 def _find_variances(blocks: FloatArray) -> FloatArray:

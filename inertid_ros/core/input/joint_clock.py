@@ -13,6 +13,7 @@ change by far less than on the stamps; a sensor that samples when its stamps say
 
 Others publish faster than they measure, and repeat themselves in between. A joint state that is the same as the one
 before, in all joints, where most changes come after such repeats, is left out, but for longer runs: the arm stands.
+Coarse encoders of joints that move slowly repeat themselves, too: changes by one of their steps count against it.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ from inertid_ros.core.input.joint_samples import (
     EVEN,
     IS_ANGLE,
     POSITION,
+    QUANTUM,
     REPORTED,
     REPORTED_SPEED,
     STAMPED,
     unwrap,
 )
+from inertid_ros.core.input.smoothing import SAME
 from inertid_ros.core.input.timeline import MAX_GAP
 from inertid_ros.core.records import FloatArray, IntArray
 
@@ -78,8 +81,7 @@ SCATTER_MEMORY = 100.0
 MOST_REPEATS = 10
 """Repeats in a row above which the arm stands: drivers publish up to ten times as often as they measure."""
 FEWEST_CHANGES, MOSTLY = 8, 0.8
-"""Changes from which it is known whether joint states repeat, and the part of them that comes after repeats then; six
-joints that move, with coarse encoders, are not all the same twice as often."""
+"""Changes from which it is known whether joint states repeat, and the part of them that comes after repeats then."""
 REMEMBERED_CHANGES = 100
 """Changes after which these counts are halved: another driver may have been started."""
 
@@ -97,16 +99,18 @@ def is_repeat(
 
     Args:
         clock: (16,) see TICK.
-        joints: (29, n) see `joint_samples.POSITION`.
+        joints: (33, n) see `joint_samples.POSITION`.
         taken: (n,) the columns of the message.
         positions: (C,) of the message.
         velocities: (C,), or (0,) where there are none.
         step: see above.
     """
-    has_velocities, is_same = len(velocities) > 0, True
+    has_velocities, is_same, is_step = len(velocities) > 0, True, True
     for c in range(len(taken)):
         position, velocity = positions[taken[c]], velocities[taken[c]] if has_velocities else 0.0
+        change = abs(position - joints[REPORTED, c])
         is_same &= position == joints[REPORTED, c] and velocity == joints[REPORTED_SPEED, c]
+        is_step &= abs(change - joints[QUANTUM, c]) <= SAME * change or change == 0.0
         joints[REPORTED, c], joints[REPORTED_SPEED, c] = position, velocity
     if is_same:
         clock[RUN] += 1.0
@@ -117,8 +121,9 @@ def is_repeat(
     run, clock[RUN] = clock[RUN], 0.0
     if run <= MOST_REPEATS:
         clock[CHANGES] += 1.0
-        clock[AFTER_REPEATS] += run > 0.0
-        clock[LONGEST] = max(clock[LONGEST], run)
+        if not is_step:
+            clock[AFTER_REPEATS] += run > 0.0
+            clock[LONGEST] = max(clock[LONGEST], run)
         if clock[CHANGES] >= REMEMBERED_CHANGES:
             clock[CHANGES] *= 0.5
             clock[AFTER_REPEATS] *= 0.5

@@ -2,8 +2,9 @@
 
 A bad sample of a bus or a driver is off by any amount, once. It is left out if a velocity differs from the one before,
 or a position from what the velocities (or the last slope) lead to, by far more than usual. What is usual follows from
-the samples that were taken. From the third such sample in a row on they are taken all the same: then something has
-changed, or the velocities are none of these positions, which is judged elsewhere.
+the samples that were taken. A velocity that is the change of position over the step is no outlier: drivers of coarse
+encoders publish that. From the third such sample in a row on they are taken all the same: then something has changed,
+or the velocities are none of these positions, which is judged elsewhere.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ PLAY = 5e-3
 """Change of position [rad or m] between samples that says nothing: coarse encoders step by less."""
 STANDS_OUT = 10.0
 """How many times the usual deviation an outlier is off: noise never is."""
+SUPPORTED = 0.5
+"""Part of a change of position by which the velocity that a driver makes of it may miss it: filters, uneven stamps."""
 UNEVEN_STAMPS = 0.5
 """Part of a step by which its stamps may be wrong: drivers stamp on arrival."""
 SCATTER_MEMORY = 20.0
@@ -64,8 +67,11 @@ TRAVEL, SCATTER, JERKS, REACH, SPEED = range(20, 25)
 beyond which there are none;"""
 SLOPE, SLOPE_STEP, RISE, SLOPES = range(25, 29)
 """the last slope, the step [s] before it, the change of slopes over it, and how many there were after long steps
-without a gap."""
-REMEMBERED = 29
+without a gap;"""
+ROUGHNESS, ROUGH, STEPPED, QUANTUM = range(29, 33)
+"""the sum of squared third differences of velocities that are not zero, how many there were, the last step away from a
+position that was repeated, and the smallest one that came twice in a row, 0 before there was one (`smoothing`)."""
+REMEMBERED = 33
 """How many numbers of each joint these are."""
 
 
@@ -119,7 +125,7 @@ def is_outlier(
 
     Args:
         line: integers of the time line.
-        joints: (29, n) see POSITION.
+        joints: (33, n) see POSITION.
         taken: (n,) the columns of the message.
         positions: (C,) of the message.
         velocities: (C,), or (0,) where they are not used.
@@ -130,14 +136,14 @@ def is_outlier(
     if not is_measured and line[RAW] < 2:
         farthest += LEAP * step
     for c in range(len(taken)):
-        expected = share * (joints[LATEST, c] - joints[BEFORE, c])
+        last, expected = joints[POSITION, c], share * (joints[LATEST, c] - joints[BEFORE, c])
+        change = unwrap(positions[taken[c]], last, joints[IS_ANGLE, c]) - last
         if is_measured:
             velocity, before = velocities[taken[c]], joints[VELOCITY, c]
-            if abs(velocity - before) > STANDS_OUT * joints[JERKS, c] + most:
+            farthest_off = STANDS_OUT * joints[JERKS, c] + most
+            if abs(velocity - before) > farthest_off and abs(velocity * step - change) > SUPPORTED * abs(change):
                 return True
             expected = 0.5 * step * (before + velocity)
-        last = joints[POSITION, c]
-        change = unwrap(positions[taken[c]], last, joints[IS_ANGLE, c]) - last
         allowed = STANDS_OUT * joints[SCATTER, c] + farthest
         if abs(change - expected) > allowed + UNEVEN_STAMPS * min(abs(change), abs(expected)):
             return True

@@ -68,6 +68,7 @@ from inertid_ros.core.input.joint_samples import (
     leave_out,
     note_sample,
 )
+from inertid_ros.core.input.smoothing import choose_span, note_roughness
 from inertid_ros.core.input.timeline import (
     ACCEPTED,
     FILED,
@@ -140,8 +141,8 @@ def take_states(
 
     Args:
         line: integers of the time line.
-        states: (M, 2 n) its positions and velocities.
-        joints: (29, n) see `joint_samples.POSITION`.
+        states: (M, 2 n + 1) its positions and velocities, and over how long these are to be averaged.
+        joints: (33, n) see `joint_samples.POSITION`.
         clock: (16,) see `joint_clock.TICK`.
         taken: (n,) the columns of the message.
         stamps: (N,) nanoseconds.
@@ -180,6 +181,7 @@ def take_states(
         else:
             append_state(line, states, joints, taken, stamps[k] if line[KEEPS_STAMPS] else measured_at, measured, step)
         line[FILED] = stamps[k] if line[KEEPS_STAMPS] else measured_at
+        note_noise(line, states, joints)
         if judge_velocities(line, joints):
             line[FOUND] = VELOCITIES_JUDGED
             return k + 1
@@ -208,6 +210,14 @@ def append_state(
     line[STOP], line[RAW] = row + 1, 0
     if line[SEEN] == 0:
         find_crossings(joints, step)
+
+
+@compiled
+def note_noise(line: IntArray, states: FloatArray, joints: FloatArray) -> None:
+    """Note how noisy velocities are, and over how long the newest ones are to be averaged, see `smoothing`."""
+    if line[STOP] > line[START]:
+        note_roughness(line, states, joints)
+        states[line[STOP] - 1, states.shape[1] - 1] = choose_span(line, joints)
 
 
 @compiled
@@ -371,7 +381,7 @@ class JointStream(Timeline):
 
     Attributes:
         columns: (n,) indices of this stream's joints among those of a sample.
-        joints: (29, n) what is remembered of each, see `joint_samples.POSITION`.
+        joints: (33, n) what is remembered of each, see `joint_samples.POSITION`.
         clock: (16,) of its publisher, see `joint_clock.TICK`.
         targets: (2 n,) columns of a sample that the states belong to.
     """
@@ -405,7 +415,7 @@ class JointStream(Timeline):
         self.joints[IS_ANGLE] = is_angle
         self.joints[[REACH, SPEED]] = np.minimum(reach, [[FARTHEST], [FASTEST_JOINT]])
         self.clock = np.zeros(CLOCK_NUMBERS)
-        super().__init__(2 * len(columns), "joint_states", health, origin)
+        super().__init__(2 * len(columns) + 1, "joint_states", health, origin)
         self.integers[KEEPS_STAMPS] = keeps_stamps
         self.targets: IntArray = 1 + np.concatenate((columns, total + np.array(columns)))
         self._health = health

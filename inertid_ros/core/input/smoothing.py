@@ -1,4 +1,4 @@
-"""Velocities at readings that come more slowly than joint states: averaged, not picked; compiled.
+"""Velocities at readings that come more slowly than joint states, or that are noisy: averaged, not picked; compiled.
 
 Velocities that are differences of encoder steps are noisier the shorter the step is, with a spectrum that grows with
 frequency. The filters of the rows remove nearly all of that, but they run at the readings' rate: of a faster stream,
@@ -10,12 +10,27 @@ joint states would give worse inertias. So the velocity at a reading is the valu
 through the joint states that are less than T away. With T of two steps between readings its noise is below that of
 differences of positions at the readings' own rate, for any ratio of the rates, and a motion of frequency ω is left as
 it is but for about 0.04 (ω T / 2)⁴.
+
+Coarse encoders make velocities noisy at any rate of the readings: steps of 1e-3 rad at 1 kHz give 0.2 rad/s, ten times
+the velocity below which friction changes its sign, and noise goes through that, and through products of velocities,
+before any filter. So T is as long as it takes to bring the noise below QUIET. It is measured by third differences of
+velocities, to which a motion adds little. With s the standard deviation of slopes of white positions, a step h apart,
+
+    T = h (18.75 s² / QUIET²)^(1/3),
+
+for the parabola's kernel K(u) = 15 / 32 (1 - u²) (3 - 7 u²) leaves 2 s² (h / T)³ ∫ K'², and the integral is 75 / 8.
+Steps e of an encoder, which look like white positions of variance e² / 12 else, are no white noise where a joint moves
+slowly: one alone looks like a velocity of K(0) e / T. Hence T is long enough for that to be 4 QUIET at most, too. Steps
+away from positions that were repeated tell e, once they have come twice.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from inertid_ros.core.compiled import brief, compiled
-from inertid_ros.core.input.timeline import LAID, NEWEST, ORIGIN, STAMPS, START, STOP, find_after
+from inertid_ros.core.input.joint_samples import QUANTUM, ROUGH, ROUGHNESS, STEPPED
+from inertid_ros.core.input.timeline import LAID, LONG_STEP, NEWEST, ORIGIN, STAMPS, START, STOP, find_after
 from inertid_ros.core.records import FloatArray, IntArray
 
 STEPS = 2.0
@@ -29,33 +44,102 @@ DENSE, OVER = 6, 4.0
 come at one rate, jitter makes at most five of four."""
 FEWEST = 2
 """Joint states on either side of a reading without which there is no average: pauses."""
+QUIET = 0.005
+"""Standard deviation [rad/s or m/s] of velocities that need no average: a quarter of the default velocity below which
+Coulomb friction is proportional to it."""
+LONGEST_SPAN = 0.08
+"""T [s] that noise makes at most: motions of 2 Hz lose a quarter of a per cent, and those of 3 Hz one."""
+LEFT_NOISE, HEIGHT = 18.75, 45.0 / 32.0
+"""Variance that is left of slopes of white positions, times (T / h)³, and K(0), see above."""
+THIRD = 14.0
+"""Mean square of third differences of slopes of white positions, over that of the slopes: (1, -3, 2, 2, -3, 1)² / 2 of
+the positions. Of white noise it is 20, which counts for a fifth more than it is."""
+BELIEF = 10.0
+"""So many third differences without noise stand against those that are seen: a jolt is none."""
+MEAN_STEPS = 20
+"""Steps between joint states over which h is averaged: stamps jitter."""
+FORGOTTEN = 5e-4
+"""Part of these that is forgotten with each joint state: noise changes with the motion."""
+ROUNDED, SAME = 1e-9, 1e-3
+"""Step of a position [rad or m] that is no encoder's: rounding of drivers; and part by which steps that are the same
+may differ, for numbers of single precision."""
 
 
 @compiled
-def find_span(line: IntArray, start: int, after: int, time: float, step: float) -> float:
+def note_roughness(line: IntArray, states: FloatArray, joints: FloatArray) -> None:
+    """Note third differences of the newest velocities, and steps of their encoders; one that stands has no noise.
+
+    Args:
+        line: integers of the joint states' time line.
+        states: (M, 2 n + 1) positions, velocities and T.
+        joints: (33, n) see `joint_samples.POSITION`.
+    """
+    n, row = joints.shape[1], line[STOP] - 1
+    if row - 3 < line[START]:
+        return
+    for c in range(n):
+        last = states[row - 1, n + c] - states[row - 2, n + c]
+        bend = states[row, n + c] - states[row - 3, n + c] - 3.0 * last
+        if bend != 0.0:
+            joints[ROUGHNESS, c] += bend * bend - FORGOTTEN * joints[ROUGHNESS, c]
+            joints[ROUGH, c] += 1.0 - FORGOTTEN * joints[ROUGH, c]
+        if states[row - 1, c] == states[row - 2, c]:
+            note_step(joints, c, abs(states[row, c] - states[row - 1, c]))
+
+
+@compiled
+def note_step(joints: FloatArray, c: int, size: float) -> None:
+    """Note the size of a step away from a position that was repeated: those of an encoder are all the same."""
+    if size > ROUNDED:
+        if abs(size - joints[STEPPED, c]) <= SAME * size:
+            joints[QUANTUM, c] = min(joints[QUANTUM, c], size) if joints[QUANTUM, c] > 0.0 else size
+        joints[STEPPED, c] = size
+
+
+@compiled
+def choose_span(line: IntArray, joints: FloatArray) -> float:
+    """T [s] that the noise of velocities asks for, by the noisiest joint; 0 if by none."""
+    variance = quantum = 0.0
+    for c in range(joints.shape[1]):
+        variance = max(variance, joints[ROUGHNESS, c] / (THIRD * (BELIEF + joints[ROUGH, c])))
+        quantum = max(quantum, joints[QUANTUM, c])
+    steps = min(MEAN_STEPS, line[STOP] - line[START] - 1)
+    if steps < 1:
+        return 0.0
+    newest = STAMPS + line[STOP] - 1
+    step = 1e-9 * (line[newest] - line[newest - steps]) / steps
+    variance = max(variance, (quantum / step) ** 2 / 24.0)
+    if variance <= QUIET**2 or step > LONG_STEP:
+        return 0.0
+    white = step * np.cbrt(LEFT_NOISE * variance) / np.cbrt(QUIET**2)
+    return float(min(max(white, HEIGHT * quantum / (4.0 * QUIET)), LONGEST_SPAN))
+
+
+@compiled
+def find_span(line: IntArray, states: FloatArray, start: int, after: int, time: float, step: float) -> float:
     """T [s] for a reading at a time, a step after the one before, with the joint state `after` it; 0: no average.
 
     The first joint state that is there is `start`.
     """
-    sixth, step = after - DENSE, min(step, LONGEST_STEP)
+    sixth, step, noisy = after - DENSE, min(step, LONGEST_STEP), states[after, states.shape[1] - 1]
     if sixth < start or (line[STAMPS + sixth] - line[ORIGIN]) * 1e-9 < time - OVER * step:
-        return 0.0
-    return STEPS * step
+        return float(noisy)
+    return float(max(STEPS * step, noisy))
 
 
 @brief
-def count_settled(line: IntArray, reading_line: IntArray, count: int) -> int:
+def count_settled(line: IntArray, states: FloatArray, reading_line: IntArray, count: int) -> int:
     """How many of the next readings have all joint states that they are averaged over, or need none."""
     start, last = reading_line[START], reading_line[LAID]
     newest = (line[NEWEST] - line[ORIGIN]) * 1e-9
     first = count
-    while first > 0 and find_time(reading_line, start + first - 1) + STEPS * LONGEST_STEP > newest:
+    while first > 0 and find_time(reading_line, start + first - 1) + max(STEPS * LONGEST_STEP, LONGEST_SPAN) > newest:
         first -= 1
     for k in range(first, count):
         time = find_time(reading_line, start + k)
         before = reading_line[STAMPS + start + k - 1] if k > 0 else last
         step = (reading_line[STAMPS + start + k] - before) * 1e-9
-        if time + find_span(line, line[START], find_after(line, time), time, step) > newest:
+        if time + find_span(line, states, line[START], find_after(line, time), time, step) > newest:
             return k
     return count
 
@@ -76,11 +160,11 @@ def smooth(
     start: int,
     after: int,
 ) -> None:
-    """Average the velocities of samples that are interpolated already, where joint states come faster than readings.
+    """Average velocities of samples that are interpolated already, where joint states are noisy or come faster.
 
     Args:
         line: integers of the joint states' time line.
-        states: (M, 2 n) positions and velocities.
+        states: (M, 2 n + 1) positions, velocities and T, as noise asks for it.
         targets: (2 n,) columns of the samples that they belong to.
         samples: (N, W) times [s] in the first column; velocities are replaced.
         steps: (N,) distance [s] of each reading from the one before.
@@ -92,7 +176,7 @@ def smooth(
         time = samples[k, 0]
         while after < stop - 1 and find_time(line, after) < time:
             after += 1
-        span = find_span(line, start, after, time, steps[k])
+        span = find_span(line, states, start, after, time, steps[k])
         if span == 0.0:
             continue
         first, last = after, after

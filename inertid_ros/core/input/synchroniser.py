@@ -125,7 +125,7 @@ class Synchroniser:
         self._last_names: tuple[str, ...] | None = None
         self._last: Publisher = _NOBODY
         self._marks: FloatArray = np.empty((len(MARKS), 1))
-        self._count_settled = specialise(count_settled, readings.integers, readings.integers, 0)
+        self._count_settled = specialise(count_settled, readings.integers, readings.states, readings.integers, 0)
         self._is_inside, self._left_out = False, 0
         """Whether the last reading was inside a gap of the joint states; how many were, so far."""
         self.restart()
@@ -228,7 +228,7 @@ class Synchroniser:
             count, given_up = self._count_ready(horizon, streams)
         if not given_up:
             for stream in streams:
-                count = self._count_settled(stream.integers, line, count)
+                count = self._count_settled(stream.integers, stream.states, line, count)
         segments = self._read(rows, streams, count, is_complete) if count else []
         if given_up:
             line[START] += given_up

@@ -187,6 +187,20 @@ def test_white_residuals_need_no_inflation_and_correlated_ones_do() -> None:
         assert 0.4 * expected < found.mean() < 1.6 * max(expected, 1.0)
 
 
+def test_what_is_expected_of_the_noise_counts_among_its_degrees_of_freedom() -> None:
+    """Two seconds of rest and one of motion, residuals of nothing: f scores of zero beside 20 that are expected."""
+    noise, z = np.repeat([0.3, 0.02], 3), make_rows(5, 160)
+    z[:100] = z[0]
+    exact = draw_values(5, 0.0)
+    sums = make_sums(z, measure(z, exact), np.zeros(39), noise)
+    assert len(sums.short_blocks) == 3
+    sums.known_inflation = np.zeros(6)
+    found = find_inflation(sums, Normal(sums, sums.total, exact, sums.inflation))
+    freedom = 2.0 * count_independent(sums.lower[0])
+    expected = 20.0 / (20.0 + freedom) * (1.0 + 2.0 / (20.0 + freedom))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
 def test_what_the_model_misses_of_a_motion_does_not_average_out_by_repeating_it() -> None:
     """One period of 10 s and three: intervals shrink by the root of three if residuals are noise, else they stay."""
     random, noise, rows = np.random.default_rng(6), np.repeat([0.3, 0.02], 3), 500

@@ -66,7 +66,7 @@ def test_jittering_stamps_are_replaced_by_those_of_the_clock(rate: float, late: 
     error, jitter = (filed - measured)[late_on], (1e-9 * (stamps - SECOND) - times)[times > 6.0]
     assert error.std() < 0.5 * jitter.std()
     assert error.mean() == pytest.approx(jitter.mean(), abs=0.5 * late)
-    found = stream.states[: len(filed), JOINTS:]
+    found = stream.states[: len(filed), JOINTS : 2 * JOINTS]
     assert np.percentile(np.abs(found - move(measured)[1])[late_on], 99) < 0.1
 
 
@@ -96,7 +96,7 @@ def test_joint_states_stay_at_their_stamps_beside_efforts_of_the_same_messages()
     own = dict(zip(times.tolist(), (1e-9 * (stamps - SECOND)).tolist(), strict=True))
     late_on = measured > 4.0
     np.testing.assert_array_equal(filed[late_on], [own[time] for time in measured[late_on].tolist()])
-    error = stream.states[: len(filed), JOINTS:] - move(measured)[1]
+    error = stream.states[: len(filed), JOINTS : 2 * JOINTS] - move(measured)[1]
     assert np.abs(error[late_on]).max() < 0.1, "slopes are those of the clock all the same"
 
 
@@ -117,10 +117,23 @@ def test_joint_states_that_repeat_the_last_one_are_left_out(has_velocities: bool
     assert np.count_nonzero(filed < 1.9) > 900, "an arm that stands is seen at each sample"
     moving = filed > 3.0
     assert np.count_nonzero(moving) == pytest.approx(7.0 * 125, abs=3)
-    np.testing.assert_allclose(stream.states[: len(filed), JOINTS:][moving], move(filed[moving])[1], atol=5e-3)
+    found = stream.states[: len(filed), JOINTS : 2 * JOINTS]
+    np.testing.assert_allclose(found[moving], move(filed[moving])[1], atol=5e-3)
     (item,) = [item for item in health.items() if item.code == "repeated_states"]
     assert item.level == "info"
     assert item.count == pytest.approx(3 * 8.0 * 125, rel=0.05)
+
+
+@pytest.mark.parametrize("rate", [500.0, 1000.0])
+def test_coarse_encoders_of_slow_joints_are_no_repeats(rate: float) -> None:
+    """Three joints at 0.1 rad/s make a step of 1e-3 rad every tenth of a second at 1 kHz, and stand in between."""
+    health, times = Health(), np.arange(0.0, 20.0, 1.0 / rate)
+    positions = np.round(0.1 * move(times)[0] / 1e-3) * 1e-3
+    stream = make_stream(health)
+    stamps = SECOND + np.round(1e9 * times).astype(np.int64)
+    stream.push_states(np.arange(JOINTS), stamps, positions, None)
+    left_out = sum(item.count for item in health.items() if item.code == "repeated_states")
+    assert left_out < 0.005 * len(times)
 
 
 def test_single_repeats_are_kept() -> None:

@@ -160,7 +160,7 @@ def test_joint_state_is_unwrapped_and_left_out_if_not_finite(
         assert [item.code for item in health.items()] == ["not_finite"]
     else:
         assert stream.stamps.tolist() == [SECOND, 2 * SECOND]
-        np.testing.assert_allclose(stream.states[1], expected + velocity)
+        np.testing.assert_allclose(stream.states[1, :4], expected + velocity)
 
 
 def test_time_line_keeps_what_is_needed_and_no_more() -> None:
@@ -198,7 +198,7 @@ def test_slopes_are_those_of_the_parabola() -> None:
     stream.push_states(np.arange(2), stamps, a + b * t + c * t**2, None)
     np.testing.assert_array_equal(stream.stamps, stamps[1:-1])
     np.testing.assert_allclose(stream.states[:18, :2], (a + b * t + c * t**2)[1:-1])
-    np.testing.assert_allclose(stream.states[:18, 2:], (b + 2.0 * c * t)[1:-1], atol=1e-10)
+    np.testing.assert_allclose(stream.states[:18, 2:4], (b + 2.0 * c * t)[1:-1], atol=1e-10)
 
 
 @pytest.mark.parametrize("has_velocity", [True, False])
@@ -231,13 +231,13 @@ def test_velocities_that_contradict_the_positions_are_not_used(factor: float, is
     states, taken = stream.states[: len(stream.stamps)], np.searchsorted(stamps, stream.stamps)
     early = taken < 100
     assert early.sum() >= 98, "a velocity that is none of the positions looks like an outlier at first"
-    np.testing.assert_array_equal(states[early, 2:], velocities[taken[early]])
+    np.testing.assert_array_equal(states[early, 2:4], velocities[taken[early]])
     assert {item.code for item in health.items()} <= (set() if is_used else {"velocity_unusable", "outlier"})
     assert is_used or "velocity_unusable" in {item.code for item in health.items()}
     true = np.stack((np.cos(stamps * 1e-9), np.zeros(250)), axis=1)
     late = taken >= (150 if is_used else 103)
     message = "positions correct a wrong gain"
-    np.testing.assert_allclose(states[late, 2:], true[taken[late]], atol=2e-3 if is_used else 1e-4, err_msg=message)
+    np.testing.assert_allclose(states[late, 2:4], true[taken[late]], atol=2e-3 if is_used else 1e-4, err_msg=message)
 
 
 def test_velocities_are_fused_with_positions_by_the_noise_of_both() -> None:
