@@ -32,6 +32,9 @@ from inertid_ros.core.rigid_body.inertial import pinocchio_columns
 _MOST_STATES = 64
 """States of the motion that are kept: of six joints, five times as many equations as there are base parameters. With
 200, standard deviations of simulated arms differ by a few per cent."""
+_STANDS, _NEAR = 0.02, 0.02
+"""Velocity [rad/s or m/s] below which a joint stands, as for Coulomb friction, and distance [rad or m] below which it
+stands where it stood: the same pose, however long it is held, is one state."""
 _LONGEST_STEP = 0.05
 """Seconds between two rows over which velocities are differentiated: as for decision intervals of 20 ms, not a gap."""
 _SMALLEST_MASS = 1e-3
@@ -54,6 +57,9 @@ class MotionStates:
 
     def take(self, sample: FloatArray, joints: int) -> None:
         """Take the sample [t, q (n,), v (n,), ...] of a row; two in a row make a state."""
+        q, v = sample[1 : 1 + joints], sample[1 + joints : 1 + 2 * joints]
+        if self.kept and np.abs(v).max() < _STANDS and np.abs(q - self.kept[-1][0]).max() < _NEAR:
+            return
         place = self._count % self.stride
         self._count += 1
         if place == 0:

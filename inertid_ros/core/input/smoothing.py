@@ -13,8 +13,9 @@ it is but for about 0.04 (ω T / 2)⁴.
 
 Coarse encoders make velocities noisy at any rate of the readings: steps of 1e-3 rad at 1 kHz give 0.2 rad/s, ten times
 the velocity below which friction changes its sign, and noise goes through that, and through products of velocities,
-before any filter. So T is as long as it takes to bring the noise below QUIET. It is measured by third differences of
-velocities, to which a motion adds little. With s the standard deviation of slopes of white positions, a step h apart,
+before any filter. So, for efforts and noise above LOUD, T is as long as it takes to bring it below QUIET. It is
+measured by third differences of velocities, to which a motion adds little. With s the standard deviation of slopes of
+white positions, a step h apart,
 
     T = h (18.75 s² / QUIET²)^(1/3),
 
@@ -44,9 +45,9 @@ DENSE, OVER = 6, 4.0
 come at one rate, jitter makes at most five of four."""
 FEWEST = 2
 """Joint states on either side of a reading without which there is no average: pauses."""
-QUIET = 0.005
-"""Standard deviation [rad/s or m/s] of velocities that need no average: a quarter of the default velocity below which
-Coulomb friction is proportional to it."""
+LOUD, QUIET = 0.02, 0.005
+"""Standard deviation [rad/s or m/s] from which velocities are averaged, the default velocity below which Coulomb
+friction is proportional to it; and to which they are, a quarter of that."""
 LONGEST_SPAN = 0.08
 """T [s] that noise makes at most: motions of 2 Hz lose a quarter of a per cent, and those of 3 Hz one."""
 LEFT_NOISE, HEIGHT = 18.75, 45.0 / 32.0
@@ -109,7 +110,7 @@ def choose_span(line: IntArray, joints: FloatArray) -> float:
     newest = STAMPS + line[STOP] - 1
     step = 1e-9 * (line[newest] - line[newest - steps]) / steps
     variance = max(variance, (quantum / step) ** 2 / 24.0)
-    if variance <= QUIET**2 or step > LONG_STEP:
+    if variance <= LOUD**2 or step > LONG_STEP:
         return 0.0
     white = step * np.cbrt(LEFT_NOISE * variance) / np.cbrt(QUIET**2)
     return float(min(max(white, HEIGHT * quantum / (4.0 * QUIET)), LONGEST_SPAN))

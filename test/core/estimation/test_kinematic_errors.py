@@ -137,6 +137,14 @@ def test_states_have_the_accelerations_of_the_motion_and_are_spread_over_it() ->
     np.testing.assert_allclose(np.diff(times), np.diff(times)[0])
 
 
+def test_a_pose_is_one_state_however_long_it_is_held() -> None:
+    states = _take_rows(1000)
+    before = len(states.kept)
+    for time in 20.0 + 0.02 * np.arange(100_000):
+        states.take(np.array([time, 400.0, 0.001, 7.0]), 1)
+    assert before <= len(states.kept) <= before + 1
+
+
 def test_states_of_two_motions_add_up_by_their_durations() -> None:
     long, short = _take_rows(4000), _take_rows(1000, first=1000.0)
     before = list(long.kept)
