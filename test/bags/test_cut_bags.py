@@ -16,6 +16,7 @@ from support.chain import PUMA
 from inertid_ros.bags.bag import Bag
 from inertid_ros.cli.main import main
 from inertid_ros.core.errors import RecordingError
+from inertid_ros.core.input.smoothing import LONGEST_SPAN
 from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.replay import replay_bags
@@ -90,7 +91,9 @@ def test_what_is_left_of_a_bag_is_used(
         assert trace is not None
         assert "damaged" in trace.notes[0]
         assert "\n" not in trace.notes[0]
-        assert readable - FEWEST <= trace.online.samples.count <= readable
+        # Where velocities are noisy, the last samples wait for joint states that never come.
+        waiting = round(LONGEST_SPAN * 200.0)  # readings per second
+        assert readable - FEWEST - waiting <= trace.online.samples.count <= readable
 
 
 def compress_chunks(file: Path) -> None:

@@ -214,14 +214,10 @@ def append_state(
 
 @compiled
 def note_noise(line: IntArray, states: FloatArray, joints: FloatArray) -> None:
-    """Note how noisy velocities are, and over how long the newest ones are to be averaged, see `smoothing`.
-
-    That is for efforts, which come with the joint states. Of the motion of a wrist sensor, noise is measured and its
-    effect on inertias compensated for, row by row, which averages would hide.
-    """
+    """Note how noisy velocities are, and over how long the newest ones are to be averaged, see `smoothing`."""
     if line[STOP] > line[START]:
         note_roughness(line, states, joints)
-        states[line[STOP] - 1, states.shape[1] - 1] = choose_span(line, joints) if line[KEEPS_STAMPS] else 0.0
+        states[line[STOP] - 1, states.shape[1] - 1] = choose_span(line, joints)
 
 
 @compiled

@@ -13,9 +13,9 @@ it is but for about 0.04 (ω T / 2)⁴.
 
 Coarse encoders make velocities noisy at any rate of the readings: steps of 1e-3 rad at 1 kHz give 0.2 rad/s, ten times
 the velocity below which friction changes its sign, and noise goes through that, and through products of velocities,
-before any filter. So, for efforts and noise above LOUD, T is as long as it takes to bring it below QUIET. It is
-measured by third differences of velocities, to which a motion adds little. With s the standard deviation of slopes of
-white positions, a step h apart,
+before any filter. So, for noise above LOUD, T is as long as it takes to bring it below QUIET. It is measured by third
+differences of velocities, to which a motion adds little. With s the standard deviation of slopes of white positions, a
+step h apart,
 
     T = h (18.75 s² / QUIET²)^(1/3),
 

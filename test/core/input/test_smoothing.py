@@ -131,7 +131,7 @@ def find_spans(positions: FloatArray, step: float, velocities: FloatArray | None
     """T [s] of the states of a stream of positions (N, n) at even steps [s]."""
     joints = positions.shape[1]
     reach, health = np.full((2, joints), np.inf), Health()
-    stream = JointStream(tuple(range(joints)), (False,) * joints, reach, joints, 0, health, keeps_stamps=True)
+    stream = JointStream(tuple(range(joints)), (False,) * joints, reach, joints, 0, health)
     stamps = 1_000_000_000 + np.rint(1e9 * step * np.arange(len(positions))).astype(np.int64)
     stream.push_states(np.arange(joints), stamps, positions, velocities)
     return stream.states[: stream.integers.item(STOP), -1].copy()
