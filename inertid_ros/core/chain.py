@@ -10,19 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from inertid_ros.core.diagnosis import Health, HealthItem
 from inertid_ros.core.equations.model import IdentifiedArm, LinkModel
 from inertid_ros.core.errors import SettingError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty
+from inertid_ros.core.input.arrivals import AT_CUTS, AT_ROW, DONE, NOT_FINITE, UNTOUCHED
 from inertid_ros.core.input.inputs import choose_joints
 from inertid_ros.core.input.segments import Segment
-from inertid_ros.core.records import Event, FloatArray, IntArray, JointBlock, Name, Output, SampleBlock, join_outputs
+from inertid_ros.core.records import (
+    NOTHING_TAKEN,
+    Event,
+    FloatArray,
+    JointBlock,
+    Name,
+    Output,
+    SampleBlock,
+    Taken,
+    is_finite,
+    join_outputs,
+)
 from inertid_ros.core.rigid_body.inertial import ExpectedLoad, Tool
 from inertid_ros.core.robot.robot import Robot
+from inertid_ros.core.rows.arrival import Answered
 from inertid_ros.core.settings.choices import Source
 from inertid_ros.core.settings.rules import check_fixed_gravity, check_links_settings
 from inertid_ros.core.settings.settings import Settings
@@ -34,6 +45,9 @@ from inertid_ros.core.tasks.wrist import WristLoadTask
 
 _EFFORT_WAIT = 100
 """Messages without effort before that is an error: another publisher of the same topic may have them."""
+
+
+_NOT_FINITE = "a prediction is not finite"
 
 
 class Target(Name):
@@ -83,7 +97,8 @@ class Chain:
         self._static = static
         self._health = Health()
         self._paused = False
-        self._stamps: IntArray = np.zeros(1, dtype=np.int64)
+        self._newest = 0
+        self._answered = Answered()
         self._without_effort = 0
         self._task: Task | None = None
         if target is Target.LOAD and arm is None:
@@ -142,16 +157,17 @@ class Chain:
     def process(self) -> Output | None:
         """Carry everything that can be synchronised through the chain; None if there is nothing."""
         task = self._task
-        segments = None if task is None else task.input.process(task.rows)
-        if task is None or not segments:
-            return None
-        if len(segments) == 1:
-            return self._process_segment(task, segments[0])
+        return None if task is None else self._process_segments(task, task.input.process(task.rows))
+
+    def _process_segments(self, task: Task, segments: list[Segment]) -> Output | None:
+        if len(segments) <= 1:
+            return self._process_segment(task, segments[0]) if segments else None
         return join_outputs([self._process_segment(task, segment) for segment in segments])
 
     def _process_segment(self, task: Task, segment: Segment) -> Output:
         """Advance from row to row; a restart of the filters takes effect at the next sample."""
-        stamps = self._stamps = segment.stamps
+        stamps = segment.stamps
+        self._newest = stamps.item(-1)
         events: tuple[Event, ...] = ()
         position, count = task.begin(segment), len(stamps)
         while position < count:
@@ -171,6 +187,55 @@ class Chain:
         waiting = None if task is None else task.input.foresee(task.rows, after)
         return None if task is None or waiting is None else task.answer(waiting)
 
+    def take(self, block: SampleBlock) -> Taken:
+        """Take one message as it arrives: `push`, `process` and `answer`, in one compiled call where that will do.
+
+        Raises:
+            FloatingPointError: if a prediction is not finite.
+        """
+        task, told = self._task, self._answered.told
+        status = UNTOUCHED if task is None else task.input.arrive(task.rows, block, told)
+        if task is None or status == UNTOUCHED:
+            self.push(block)
+        elif status == DONE:
+            return self._take_arrived(task)
+        elif status == NOT_FINITE:
+            raise FloatingPointError(_NOT_FINITE)
+        elif status in (AT_CUTS, AT_ROW):
+            return self._answer_all(block, self._process_segments(task, task.input.synchroniser.list_arrived(told)))
+        return self.take_pushed(block)
+
+    def take_pushed(self, block: SampleBlock) -> Taken:
+        """The rest of `take`, for a message that was pushed already."""
+        return self._answer_all(block, self.process())
+
+    def _take_arrived(self, task: Task) -> Taken:
+        """What comes of a message that asked for no decision."""
+        used, first, end, *_ = self._answered.told.tolist()
+        synchroniser = task.input.synchroniser
+        answers = (task.finish(synchroniser.get_arrived(first, end), ()),) if first < end else ()
+        if used == 0:
+            return Taken(0, 0, 0, answers) if answers else NOTHING_TAKEN
+        self._newest = synchroniser.get_stamp(used - 1)
+        return Taken(used, synchroniser.get_stamp(0), self._newest, answers)
+
+    def _answer_all(self, block: SampleBlock, processed: Output | None) -> Taken:
+        """Answer what was processed, and what waits of a message; each sample once."""
+        task, waiting, stamps = self._task, None, block.stamps
+        is_answered = task is not None and isinstance(block, task.input.answered) and len(stamps) > 0
+        if is_answered and (processed is None or processed.stamps.item(-1) != stamps.item(-1)):
+            waiting = self.answer(stamps.item(0) - 1)
+        if not (is_finite(processed) and is_finite(waiting)):
+            raise FloatingPointError(_NOT_FINITE)
+        answered, taken = [], NOTHING_TAKEN
+        if processed is not None and len(processed.stamps):
+            answered.append(self._answered.select_processed(processed))
+            bounds = processed.stamps.item(0), processed.stamps.item(-1)
+            taken = Taken(len(processed.stamps), *bounds, (), processed.events)
+        if waiting is not None and len(waiting.stamps):
+            answered.append(self._answered.select_waiting(waiting))
+        return taken._replace(answers=tuple(output for output in answered if output is not None))
+
     # What is known
 
     def estimate(self) -> LoadEstimate | LinksEstimate | None:
@@ -180,7 +245,7 @@ class Chain:
 
     def prepare_estimate(self) -> Callable[[], LoadEstimate | LinksEstimate] | None:
         """What gives the same in any thread, while the chain goes on: a copy of what is known now, not judged yet."""
-        return None if self._task is None else self._task.prepare_estimate(self._stamps.item(-1), self._paused)
+        return None if self._task is None else self._task.prepare_estimate(self._newest, self._paused)
 
     def prepare_memory(self) -> Callable[[], RememberedLoad | RememberedLinks] | None:
         """What gives all that is worth keeping beyond the end of the process, in any thread; None if there is none."""

@@ -54,6 +54,7 @@ _KERNELS = (
     "input/timeline.py",
     "robot/tree.py",
     "rows/advance.py",
+    "rows/arrival.py",
     "rows/energy.py",
     "rows/making.py",
     "rows/memory.py",

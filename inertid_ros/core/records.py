@@ -6,6 +6,7 @@ Stamps are integers, nanoseconds, as they came in the message header: a float64 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -185,6 +186,33 @@ class Output(NamedTuple):
     def residual(self) -> FloatArray:
         """Measured less predicted (N, K): the contact wrench, or what the model does not explain of the efforts."""
         return self.measured - self.predicted
+
+
+class Taken(NamedTuple):
+    """What came of a message.
+
+    Attributes:
+        used: how many samples could be synchronised.
+        first, newest: stamps [ns] of the first and the last of them; 0 if there are none.
+        answers: what is to be answered by now and was not answered before.
+        events: what happened to the load.
+    """
+
+    used: int
+    first: int
+    newest: int
+    answers: tuple[Output, ...]
+    events: tuple[Event, ...] = ()
+
+
+NOTHING_TAKEN = Taken(0, 0, 0, ())
+
+
+def is_finite(output: Output | None) -> bool:
+    """Whether all predictions are finite; their sum tells sooner, unless it overflows."""
+    if output is None or math.isfinite(sum(map(sum, output.predicted.tolist()))):
+        return True
+    return bool(np.isfinite(output.predicted).all())
 
 
 def join_outputs(parts: Sequence[Output]) -> Output:

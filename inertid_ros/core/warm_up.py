@@ -64,8 +64,7 @@ def warm_up() -> None:
         )
         for chain in chains:
             for block in blocks[:2] if chain.target is Target.LOAD else blocks[::2]:
-                chain.push(block)
-                chain.process()
+                chain.take(block)
                 chain.answer()
     for chain in chains:
         chain.estimate()

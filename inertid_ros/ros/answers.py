@@ -1,4 +1,4 @@
-"""Answers to samples: which of them are still to be answered, and predicted and residual wrenches and efforts.
+"""Answers to samples: predicted and residual wrenches and efforts.
 
 Messages are not composed: stamp and numbers are written into a copy of a serialised template.
 """
@@ -25,63 +25,6 @@ from inertid_ros.ros.task import Task
 _WRENCH = 6
 _LOOK_PERIOD = 20_000_000
 """Nanoseconds of samples after which it is looked again who listens: sooner than anybody could notice."""
-
-
-class Answered:
-    """Which samples were answered, each of them once: on arrival where the chain can, else when it is processed."""
-
-    def __init__(self) -> None:
-        """Start with none."""
-        self._processed = -1
-        self._newest = -1
-
-    def select_processed(self, output: Output) -> Output | None:
-        """Those of the processed samples, in order of their stamps, that were not answered while they were waiting.
-
-        Stamps that do not grow mean that time was set back: what was answered before counts no more.
-        """
-        stamps: list[int] = output.stamps.tolist()
-        first = len(stamps)
-        for index, stamp in enumerate(stamps):
-            if stamp <= self._processed:
-                self._newest = -1
-            if stamp > self._newest:
-                self._newest = stamp
-                first = min(first, index)
-            self._processed = stamp
-        return _select(output, first)
-
-    def select_waiting(self, output: Output) -> Output | None:
-        """Those of the waiting samples that were not answered before; again, time may have been set back."""
-        newest = output.stamps.item(-1)
-        if newest < self._newest:
-            self._processed = self._newest = -1
-        first = 0
-        if output.stamps.item(0) <= self._newest:
-            first = int(output.stamps.searchsorted(self._newest, side="right"))
-        self._newest = newest
-        return _select(output, first)
-
-
-def _select(output: Output, first: int) -> Output | None:
-    """The samples of an output from one on; None for no samples."""
-    if first == 0:
-        return output
-    if first == len(output.stamps):
-        return None
-    return output._replace(
-        stamps=output.stamps[first:],
-        measured=output.measured[first:],
-        predicted=output.predicted[first:],
-        usable=output.usable[first:],
-    )
-
-
-def is_finite(output: Output | None) -> bool:
-    """Whether all predictions are finite; their sum tells sooner, unless it overflows."""
-    if output is None or math.isfinite(sum(map(sum, output.predicted.tolist()))):
-        return True
-    return bool(np.isfinite(output.predicted).all())
 
 
 class Publishers:

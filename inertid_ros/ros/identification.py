@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -108,16 +108,18 @@ class Identification:
 
     # Data
 
-    def take(self, topic: str, data: bytes) -> Iterator[tuple[Session, Output]]:
-        """Take a serialised sample, and yield the answers it gives rise to, each of them exactly once."""
+    def take(self, topic: str, data: bytes) -> list[tuple[Session, Output]]:
+        """Take a serialised sample; returns the answers that it gives rise to, each of them exactly once."""
         self.received[topic] += 1
         block = self._decoders[topic].decode(data)
         if block is None:
-            return
+            return []
         self.newest_stamps[topic] = block.stamps.item(-1)
+        answers = []
         for session in self._takers[topic]:
-            for output in session.take(topic, block):
-                yield session, output
+            for output in session.take(block):
+                answers.append((session, output))  # noqa: PERF401 - a comprehension is one more call for each message
+        return answers
 
     def _check_save_directory(self, settings: Settings) -> None:
         try:

@@ -15,14 +15,13 @@ from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentified
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.states import ParameterState, judge_load_parameters
-from inertid_ros.core.records import Event, Output, SampleBlock, WrenchBlock
+from inertid_ros.core.records import Event, Output, SampleBlock, Taken, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import find_tool_file, read_tool
 from inertid_ros.files.objects import read_watch
 from inertid_ros.files.state import Kept
 from inertid_ros.objects.held import Held, Watch
-from inertid_ros.ros.answers import Answered, is_finite
 from inertid_ros.ros.health import NodeHealth
 from inertid_ros.ros.inputs import SOURCE, DescriptionSource
 from inertid_ros.ros.keeper import StateKeeper
@@ -117,7 +116,6 @@ class Session:
             InertidError: if the settings do not fit together, or do not fit the robot that is already known.
         """
         self.task = task
-        self._answered_topic = task.answered
         self._settings = settings
         self._source = source
         self._health = health
@@ -126,7 +124,6 @@ class Session:
         self._wrench_frame: str | None = None
         self._tool: Tool | None = None
         self._usage = Usage()
-        self._answered = Answered()
         self._newest = 0
         self.chain: Chain | None = None
         self.latest: Latest | None = None
@@ -223,7 +220,6 @@ class Session:
         chain.expect(None if self._watch is None else self._watch.expected_load)
         self.chain = chain
         self._usage = Usage()
-        self._answered = Answered()
         self.generation += 1
         self._outdate()
         self.is_warm = False
@@ -315,33 +311,32 @@ class Session:
 
     # Data
 
-    def take(self, topic: str, block: SampleBlock) -> list[Output]:
-        """Take samples of a topic, and return what can be answered by now and was not answered before."""
+    def take(self, block: SampleBlock) -> tuple[Output, ...]:
+        """Take a message, and return what can be answered by now and was not answered before."""
         if self.chain is None:
             self._note_frame(block)
         chain = self.chain
         if chain is None:
-            return []
+            return ()
         try:
-            chain.push(block)
-            if self._must_recall:
-                self._recall(chain)
-            processed, waiting = chain.process(), None
-            if topic == self._answered_topic:
-                stamps = block.stamps
-                if processed is None or processed.stamps.item(-1) != stamps.item(-1):
-                    waiting = chain.answer(stamps.item(0) - 1)
-            if not (is_finite(processed) and is_finite(waiting)):
-                raise FloatingPointError("a prediction is not finite")
+            taken = self._take_first(chain, block) if self._must_recall else chain.take(block)
         except InertidError as error:
             self._give_up(error)
-            return []
+            return ()
         except Exception as error:  # noqa: BLE001 - whatever it is, the node must live on
             self._report_bug(error)
             self.rebuild()
-            return []
-        self._usage.count_received(block)
-        return [] if processed is None and waiting is None else self._select_answers(processed, waiting)
+            return ()
+        self._usage.count(block, taken)
+        if taken.used:
+            self._note_used(taken)
+        return taken.answers
+
+    def _take_first(self, chain: Chain, block: SampleBlock) -> Taken:
+        """Take a message before what was kept has been recalled."""
+        chain.push(block)
+        self._recall(chain)
+        return chain.take_pushed(block)
 
     def _note_frame(self, block: SampleBlock) -> None:
         """Try the frame of the wrenches where none is configured."""
@@ -350,21 +345,14 @@ class Session:
         self._wrench_frame = block.frame
         self.rebuild()
 
-    def _select_answers(self, processed: Output | None, waiting: Output | None) -> list[Output]:
-        answers: list[Output | None] = []
-        if processed is not None and len(processed.stamps):
-            self.is_warm = True
-            self._newest = processed.stamps.item(-1)
-            self.used_at = time.monotonic()
-            self._usage.count_used(processed)
-            self.changes += len(processed.events)
-            for event in processed.events:
-                self._logger.info(event.message)
-                self.on_event(event, self.frame)
-            answers.append(self._answered.select_processed(processed))
-        if waiting is not None and len(waiting.stamps):
-            answers.append(self._answered.select_waiting(waiting))
-        return [answer for answer in answers if answer is not None]
+    def _note_used(self, taken: Taken) -> None:
+        self.is_warm = True
+        self._newest = taken.newest
+        self.used_at = time.monotonic()
+        self.changes += len(taken.events)
+        for event in taken.events:
+            self._logger.info(event.message)
+            self.on_event(event, self.frame)
 
     def prepare_estimate(self) -> Callable[[], Judged] | None:
         """Return what judges what is known now, in any thread, for `accept_estimate`; None where there is no chain."""

@@ -14,8 +14,8 @@ from support.bench import START, Bench
 
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
-from inertid_ros.core.records import Output, RowOutput, SampleBlock, WrenchBlock
-from inertid_ros.ros.answers import Answered
+from inertid_ros.core.records import Output, RowOutput, SampleBlock, Taken, WrenchBlock
+from inertid_ros.core.rows.arrival import Answered
 from inertid_ros.ros.messages import stamp_message
 from inertid_ros.ros.node import EstimatorNode
 
@@ -63,7 +63,15 @@ def test_time_that_goes_back_starts_the_count_again() -> None:
     assert stamps_of(answered.select_processed(make_output(3, 4))) == [4]
 
 
-class ForesightedChain(Chain):
+class SteppedChain(Chain):
+    """Takes messages step by step, so that each step can be replaced."""
+
+    def take(self, block: SampleBlock) -> Taken:
+        self.push(block)
+        return self.take_pushed(block)
+
+
+class ForesightedChain(SteppedChain):
     """Answers the newest wrench without waiting for a later joint state."""
 
     def push(self, block: SampleBlock) -> None:
@@ -115,7 +123,7 @@ def test_a_wrench_after_the_newest_joint_state_is_answered_at_once(bench: Bench)
     assert len(stamps) == len(set(stamps)) >= 45
 
 
-class FailingChain(Chain):
+class FailingChain(SteppedChain):
     """Fails in its own way, as long as it is told to."""
 
     failure = ""

@@ -31,7 +31,12 @@ from inertid_ros.core.robot.robot import ArmModel
 
 
 class EffortInput:
-    """Finds the efforts of the arm's joints in messages, and reports those that are missing or saturated."""
+    """Finds the efforts of the arm's joints in messages, and reports those that are missing or saturated.
+
+    Attributes:
+        joints: which of the arm's joints the last message has.
+        channels, scales: of its efforts, see `timeline.take_readings`.
+    """
 
     def __init__(self, arm: ArmModel, constants: FloatArray, health: Health) -> None:
         """Set what the efforts are multiplied with, (n,)."""
@@ -39,11 +44,10 @@ class EffortInput:
         self._health = health
         self._names: tuple[str, ...] | None = None
         self.joints: tuple[int, ...] = ()
-        """Which of the arm's joints the last message has."""
-        self._channels: IntArray = np.zeros((3, len(constants)), dtype=np.int64)
-        self._scales: FloatArray = np.zeros((CHANNEL_NUMBERS, len(constants)))
-        self._scales[FACTOR], self._scales[LIMIT] = constants, arm.effort_limits
-        self._scales[BELOW] = np.minimum((1.0 - AT_LIMIT) * arm.effort_limits, LARGEST)
+        self.channels: IntArray = np.zeros((3, len(constants)), dtype=np.int64)
+        self.scales: FloatArray = np.zeros((CHANNEL_NUMBERS, len(constants)))
+        self.scales[FACTOR], self.scales[LIMIT] = constants, arm.effort_limits
+        self.scales[BELOW] = np.minimum((1.0 - AT_LIMIT) * arm.effort_limits, LARGEST)
 
     def has_efforts(self, block: JointBlock) -> bool:
         """Whether a message has efforts of any of the arm's joints: of which ones is in `joints` then."""
@@ -57,13 +61,24 @@ class EffortInput:
         if names is not self._names:
             self._names = names
             columns = [names.index(joint) if joint in names else -1 for joint in self._joint_names]
-            self._channels[COLUMN] = columns
+            self.channels[COLUMN] = columns
             self.joints = tuple(joint for joint, column in enumerate(columns) if column >= 0)
         return bool(self.joints)
 
+    def are_of(self, names: tuple[str, ...], joints: tuple[int, ...] | None) -> bool:
+        """Whether the last message had these names, with efforts of these joints."""
+        return names is self._names and self.joints == joints
+
     def push(self, line: Timeline, stamps: IntArray, efforts: FloatArray) -> bool:
         """Append the efforts of the last message, and marks of those not to be believed; returns if time was reset."""
-        is_reset = line.push(self._channels, self._scales, stamps, efforts)
+        return self._end_push(line, stamps, line.push(self.channels, self.scales, stamps, efforts))
+
+    def push_rest(self, position: int, line: Timeline, stamps: IntArray, efforts: FloatArray) -> bool:
+        """Append those from the position on at which the kernel has stopped; returns if time was reset."""
+        is_reset = line.push_rest(position, self.channels, self.scales, stamps, efforts)
+        return self._end_push(line, stamps, is_reset)
+
+    def _end_push(self, line: Timeline, stamps: IntArray, is_reset: bool) -> bool:
         if line.integers.item(MISSING) or line.integers.item(SATURATED):
             self._report(line.integers, int(stamps[-1]))
         return is_reset
@@ -71,10 +86,10 @@ class EffortInput:
     def _report(self, line: IntArray, stamp: int) -> None:
         for place, kind, code in (MISSING, MISSED, "effort_missing"), (SATURATED, LIMITED, "effort_saturated"):
             if line[place]:
-                names = [self._joint_names[joint] for joint in np.flatnonzero(self._channels[kind])]
+                names = [self._joint_names[joint] for joint in np.flatnonzero(self.channels[kind])]
                 self._health.report("effort", code, stamp, ", ".join(names), int(line[place]))
             line[place] = 0
-            self._channels[kind] = 0
+            self.channels[kind] = 0
 
 
 _SILENT = 1 * SECOND

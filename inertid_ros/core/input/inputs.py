@@ -8,6 +8,17 @@ import numpy as np
 
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.equations.equation import WRENCH_NAMES
+from inertid_ros.core.input.arrivals import (
+    AT_PAIRING,
+    AT_READINGS,
+    AT_STATES,
+    POSITION,
+    READINGS,
+    STATES,
+    UNTOUCHED,
+    Message,
+    make_message,
+)
 from inertid_ros.core.input.base_tilt import BaseTilt
 from inertid_ros.core.input.efforts import EffortInput, EffortStreams
 from inertid_ros.core.input.reading_faults import ReadingFaults
@@ -17,7 +28,7 @@ from inertid_ros.core.input.synchroniser import Synchroniser
 from inertid_ros.core.input.timeline import ASIDE, FOUND, IMPLAUSIBLE, OUTLIER, STEP, TAKE_IT, Timeline, Verdict
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock, SampleBlock, WrenchBlock
 from inertid_ros.core.robot.robot import ArmModel, FramePath, Robot
-from inertid_ros.core.settings.choices import BaseSign, EffortUnit, Source
+from inertid_ros.core.settings.choices import BaseSign, EffortUnit, Method, Source
 from inertid_ros.core.settings.settings import LinksSettings
 from inertid_ros.core.static.rest_poses import StaticWrench
 
@@ -35,6 +46,10 @@ class JointNames:
         self._last: tuple[str, ...] | None = None
         """The names of the last message, if they were the URDF's."""
         self._renamed: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def are_known(self, names: tuple[str, ...]) -> bool:
+        """Whether these names, those of the last message, need no other."""
+        return names is self._last
 
     def resolve(self, block: JointBlock) -> JointBlock:
         """The same block with the URDF's names."""
@@ -89,6 +104,7 @@ class WrenchLine(Timeline):
 
     Attributes:
         faults: when they are not to be believed.
+        channels, scales: of the readings, see `timeline.take_readings`.
     """
 
     def __init__(self, robot: Robot, frame: str, source: str, setting: str, health: Health) -> None:
@@ -97,10 +113,10 @@ class WrenchLine(Timeline):
         self._frame, self._frames = frame, set(robot.frame_names)
         self._source, self._setting = source, setting
         self._health = health
-        self._channels: IntArray = np.zeros((3, _WRENCH), dtype=np.int64)
-        self._channels[COLUMN] = np.arange(_WRENCH)
-        self._scales = np.ones((CHANNEL_NUMBERS, _WRENCH))
-        self._scales[FREE], self._scales[USUAL] = _FREE[source], 0.0
+        self.channels: IntArray = np.zeros((3, _WRENCH), dtype=np.int64)
+        self.channels[COLUMN] = np.arange(_WRENCH)
+        self.scales = np.ones((CHANNEL_NUMBERS, _WRENCH))
+        self.scales[FREE], self.scales[USUAL] = _FREE[source], 0.0
         self.faults = ReadingFaults()
         self._set_aside: int | None = None
 
@@ -109,7 +125,23 @@ class WrenchLine(Timeline):
         if block.frame != self._frame and len(block.stamps) and self._is_mismatch(block):
             return False
         self._pushed = block.wrenches
-        is_reset = self.push(self._channels, self._scales, block.stamps, block.wrenches)
+        return self._end_push(self.push(self.channels, self.scales, block.stamps, block.wrenches))
+
+    def is_in_frame(self, block: WrenchBlock) -> bool:
+        """Whether wrenches are in the frame that was set."""
+        return block.frame == self._frame
+
+    @property
+    def has_set_aside(self) -> bool:
+        """Whether a reading was set aside, of which the next one will decide."""
+        return self._set_aside is not None
+
+    def push_rest_of_wrenches(self, position: int, block: WrenchBlock) -> bool:
+        """Take those from the position on at which the kernel has stopped; returns whether time was reset."""
+        self._pushed = block.wrenches
+        return self._end_push(self.push_rest(position, self.channels, self.scales, block.stamps, block.wrenches))
+
+    def _end_push(self, is_reset: bool) -> bool:
         if self._set_aside is not None and self.integers.item(ASIDE) == 0:
             self._report_outlier()
         return is_reset
@@ -136,7 +168,7 @@ class WrenchLine(Timeline):
                 self._health.report(self._source, "implausible", stamp)
             return Verdict.LEAVE
         if found == STEP:
-            scales = self._scales
+            scales = self.scales
             if self._set_aside is not None and self._set_aside < stamp:
                 self.insert(self._set_aside, scales[SET_ASIDE])
             self._set_aside = None
@@ -159,7 +191,11 @@ class WristInput:
 
     Attributes:
         faults: when the wrenches are not to be believed, or the velocities that they were paired with.
+        synchroniser: pairs them with joint states.
+        answered: what brings readings.
     """
+
+    answered: type[SampleBlock] = WrenchBlock
 
     def __init__(
         self, robot: Robot, path: FramePath, delay: float, health: Health, tilt: BaseTilt | None = None
@@ -169,29 +205,74 @@ class WristInput:
         self._wrenches = WrenchLine(robot, path.frame, "wrench", "load.sensor_frame", health)
         self.faults = self._wrenches.faults
         self._tilt = tilt
-        self._synchroniser = Synchroniser(
+        self.synchroniser = Synchroniser(
             path.joint_names, path.is_angle, path.reach, _WRENCH, self._wrenches, delay, health, "wrench", self.faults
         )
+        self._wrench: WrenchBlock | None = None
+        self._state: JointBlock | None = None
+        self._wrench_message: Message | None = None
+        self._state_message: Message | None = None
 
     def push(self, block: SampleBlock) -> None:
         """Take joint states of one publisher, wrenches, or readings of the IMU on the base."""
         if isinstance(block, JointBlock):
-            self._synchroniser.push_joints(self._names.resolve(block))
+            self.synchroniser.push_joints(self._names.resolve(block))
         elif isinstance(block, WrenchBlock):
             if self._tilt is not None and len(block.stamps):
                 self._tilt.watch(block.stamps)
             if self._wrenches.push_wrenches(block):
-                self._synchroniser.restart()
+                self.synchroniser.restart()
         elif self._tilt is not None:
-            self._synchroniser.push_joints(self._tilt.take(block))
+            self.synchroniser.push_joints(self._tilt.take(block))
+
+    def arrive(self, rows: Carrier, block: SampleBlock, told: IntArray) -> int:
+        """Take a message in one call if that is possible."""
+        if block is self._wrench:
+            return self._take_wrench(rows, self._wrench, told)
+        if block is self._state:
+            return self._take_state(rows, self._state, told)
+        self._learn(block)
+        return UNTOUCHED
+
+    def _learn(self, block: SampleBlock) -> None:
+        """Look at what is the same for all messages of one layout, which come as one block in the same memory."""
+        if self._tilt is not None or len(block.stamps) != 1:
+            return
+        if isinstance(block, WrenchBlock) and self._wrenches.is_in_frame(block):
+            self._wrench, self._wrench_message = block, make_message(block.stamps, readings=block.wrenches)
+        elif isinstance(block, JointBlock) and self._names.are_known(block.names) and _is_complete(block):
+            self._state = block
+            self._state_message = make_message(block.stamps, block.positions, block.velocities)
+
+    def _take_wrench(self, rows: Carrier, block: WrenchBlock, told: IntArray) -> int:
+        wrenches, synchroniser, message = self._wrenches, self.synchroniser, self._wrench_message
+        if message is None or wrenches.has_set_aside:
+            return UNTOUCHED
+        status = synchroniser.arrive(rows, READINGS, message, None, wrenches.channels, wrenches.scales, told)
+        if status != AT_READINGS:
+            return status
+        if wrenches.push_rest_of_wrenches(told.item(POSITION), block):
+            synchroniser.restart()
+        return AT_PAIRING
+
+    def _take_state(self, rows: Carrier, block: JointBlock, told: IntArray) -> int:
+        wrenches, synchroniser, message = self._wrenches, self.synchroniser, self._state_message
+        taken = synchroniser.find_columns(block.names)
+        if message is None or taken is None:
+            return UNTOUCHED
+        status = synchroniser.arrive(rows, STATES, message, taken, wrenches.channels, wrenches.scales, told)
+        if status != AT_STATES:
+            return status
+        synchroniser.push_rest_of_joints(taken, message, told)
+        return AT_PAIRING
 
     def process(self, rows: Carrier) -> list[Segment]:
         """Synchronise all that can be."""
-        return self._synchroniser.process(rows)
+        return self.synchroniser.process(rows)
 
     def foresee(self, rows: Carrier, after: int) -> Segment | None:
         """What waits for a later joint state, after a stamp."""
-        return self._synchroniser.foresee(rows, after)
+        return self.synchroniser.foresee(rows, after)
 
 
 class ArmInput:
@@ -202,6 +283,8 @@ class ArmInput:
 
     Attributes:
         must_restore: whether they are not what the driver publishes.
+        synchroniser: pairs them with joint states.
+        answered: what brings readings.
     """
 
     def __init__(
@@ -216,6 +299,7 @@ class ArmInput:
         source = Source(links.source)
         self._has_efforts, self._has_wrenches = source.has_efforts, source.has_base_wrench
         self._has_both = source is Source.BOTH
+        self.answered: type[SampleBlock] = WrenchBlock if self._has_wrenches else JointBlock
         self._health = health
         self._n = len(arm.joint_names)
         self._sign = -1.0 if links.base_wrench_sign is BaseSign.ON_GROUND and source is not Source.EFFORT else 1.0
@@ -232,7 +316,7 @@ class ArmInput:
         delay, named = 0.0, "base_wrench"
         if source is Source.EFFORT:
             readings, delay, named = Timeline(2 * self._n, "effort", health), links.effort_delay, "effort"
-        self._synchroniser = Synchroniser(
+        self.synchroniser = Synchroniser(
             arm.joint_names,
             arm.is_angle,
             arm.reach,
@@ -243,16 +327,52 @@ class ArmInput:
             named,
             keeps_stamps=source.has_efforts,
         )
+        self._can_arrive = (
+            source is Source.EFFORT and Method(links.method) is not Method.ENERGY and not self.must_restore
+        )
+        self._state: JointBlock | None = None
+        self._message: Message | None = None
 
     def push(self, block: SampleBlock) -> None:
         """Take joint states of one publisher, or wrenches of the base sensor."""
         if isinstance(block, JointBlock):
             self._push_joints(self._names.resolve(block))
         elif self._has_wrenches and isinstance(block, WrenchBlock) and self._wrenches.push_wrenches(block):
-            self._synchroniser.restart()
+            self.synchroniser.restart()
+
+    def arrive(self, rows: Carrier, block: SampleBlock, told: IntArray) -> int:
+        """Take a message in one call if that is possible: joint states, with the efforts of all that publish any."""
+        if block is not self._state:
+            self._learn(block)
+            return UNTOUCHED
+        efforts, synchroniser, message = self._efforts, self.synchroniser, self._message
+        taken = synchroniser.find_columns(self._state.names)
+        if message is None or taken is None or self._streams.lines:
+            return UNTOUCHED
+        if not efforts.are_of(self._state.names, self._leader):
+            return UNTOUCHED
+        status = synchroniser.arrive(rows, STATES | READINGS, message, taken, efforts.channels, efforts.scales, told)
+        if status == AT_STATES:
+            synchroniser.push_rest_of_joints(taken, message, told)
+            self._push_efforts(message.stamps, message.readings)
+            return AT_PAIRING
+        if status == AT_READINGS:
+            if efforts.push_rest(told.item(POSITION), synchroniser.readings, message.stamps, message.readings):
+                synchroniser.restart()
+            return AT_PAIRING
+        return status
+
+    def _learn(self, block: SampleBlock) -> None:
+        """Look at what is the same for all messages of one layout, which come as one block in the same memory."""
+        if not self._can_arrive or not isinstance(block, JointBlock) or not self._names.are_known(block.names):
+            return
+        efforts = block.efforts
+        if _is_complete(block) and efforts is not None and efforts.shape == block.positions.shape:
+            self._state = block
+            self._message = make_message(block.stamps, block.positions, block.velocities, efforts)
 
     def _push_joints(self, block: JointBlock) -> None:
-        synchroniser, efforts = self._synchroniser, self._efforts
+        synchroniser, efforts = self.synchroniser, self._efforts
         synchroniser.push_joints(block)
         if not self._has_efforts or not efforts.has_efforts(block):
             return
@@ -260,16 +380,19 @@ class ArmInput:
         if self._leader is None and not self._has_wrenches:
             self._leader = efforts.joints
         if self._leader == efforts.joints:
-            if efforts.push(synchroniser.readings, block.stamps, block.efforts):
-                synchroniser.restart()
+            self._push_efforts(block.stamps, block.efforts)
         elif synchroniser.origin is not None:
             self._streams.push(block.stamps, block.efforts, synchroniser.origin)
+
+    def _push_efforts(self, stamps: IntArray, efforts: FloatArray) -> None:
+        if self._efforts.push(self.synchroniser.readings, stamps, efforts):
+            self.synchroniser.restart()
 
     def process(self, rows: Carrier) -> list[Segment]:
         """Synchronise all that can be."""
         if not self._has_wrenches and not self._streams.lines:
-            return self._synchroniser.process(rows)
-        segments = self._synchroniser.process(rows, False, self._streams.newest if self._has_both else None)
+            return self.synchroniser.process(rows)
+        segments = self.synchroniser.process(rows, False, self._streams.newest if self._has_both else None)
         for segment in segments:
             self._complete(segment)
         return segments
@@ -305,7 +428,13 @@ class ArmInput:
 
     def foresee(self, rows: Carrier, after: int) -> Segment | None:
         """What waits for a later joint state, after a stamp."""
-        return None if self._has_both else self._synchroniser.foresee(rows, after)
+        return None if self._has_both else self.synchroniser.foresee(rows, after)
+
+
+def _is_complete(block: JointBlock) -> bool:
+    """Whether a block has as many positions, and velocities if any, as it has names."""
+    shape, velocities = (len(block.stamps), len(block.names)), block.velocities
+    return block.positions.shape == shape and (velocities is None or velocities.shape == shape)
 
 
 def choose_joints(robot: Robot, block: JointBlock, health: Health) -> Sequence[str]:

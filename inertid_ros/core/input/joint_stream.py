@@ -433,8 +433,14 @@ class JointStream(Timeline):
     ) -> bool:
         """Take joint states, see `take_states`; returns whether time was reset."""
         given = positions[:0] if velocities is None else velocities
+        position = take_states(self.integers, self.states, self.joints, self.clock, taken, stamps, positions, given, 0)
+        return self.push_rest_of_states(position, taken, stamps, positions, given)
+
+    def push_rest_of_states(
+        self, position: int, taken: IntArray, stamps: IntArray, positions: FloatArray, given: FloatArray
+    ) -> bool:
+        """Take those from the position on at which `take_states` has stopped; returns whether time was reset."""
         joints, clock, is_reset = self.joints, self.clock, False
-        position = take_states(self.integers, self.states, joints, clock, taken, stamps, positions, given, 0)
         while position >= 0:
             verdict = self.decide(stamps, position)
             is_reset |= verdict is Verdict.RESET

@@ -104,6 +104,10 @@ class Carrier(Protocol):
     def foresee(self) -> Callable[..., bool]:
         """Extrapolates and predicts, see `advance.foresee`."""
 
+    @property
+    def arrive(self) -> Callable[..., int]:
+        """Takes a message as it arrives, see `arrival.arrive`."""
+
 
 FIRST, LAST, GO_ON, RESUME = 1, 2, 4, -2
 """What a kernel that pairs readings with joint states is called for: the first and the last of their publishers, and

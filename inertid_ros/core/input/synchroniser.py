@@ -9,6 +9,7 @@ import numpy as np
 
 from inertid_ros.core.compiled import specialise
 from inertid_ros.core.diagnosis import Health
+from inertid_ros.core.input.arrivals import POSITION, ROW, UNTOUCHED, USED, Message, Motion, Waiting, make_arrived
 from inertid_ros.core.input.joint_stream import JointStream
 from inertid_ros.core.input.reading_faults import ReadingFaults
 from inertid_ros.core.input.segments import (
@@ -29,6 +30,7 @@ from inertid_ros.core.input.segments import (
 from inertid_ros.core.input.smoothing import count_settled
 from inertid_ros.core.input.timeline import (
     MAX_GAP,
+    MAX_WAIT,
     NEVER,
     NEWEST,
     ORIGIN,
@@ -42,8 +44,6 @@ from inertid_ros.core.input.timeline import (
 )
 from inertid_ros.core.records import FloatArray, IntArray, JointBlock
 
-_MAX_WAIT = 2 * SECOND
-"""How long [ns] a reading waits for a joint state before it is given up: drivers stall, networks retry, for less."""
 _LONGEST_WAIT = 1 * SECOND
 """How long [ns] a reading waits for other readings that belong to it: until their publisher has fallen silent."""
 _SILENT = 1 * SECOND
@@ -126,6 +126,9 @@ class Synchroniser:
         self._last: Publisher = _NOBODY
         self._marks: FloatArray = np.empty((len(MARKS), 1))
         self._count_settled = specialise(count_settled, readings.integers, readings.states, readings.integers, 0)
+        self._arrived = make_arrived(self._width)
+        self._motion: Motion | None = None
+        self._waiting: Waiting | None = None
         self._is_inside, self._left_out = False, 0
         """Whether the last reading was inside a gap of the joint states; how many were, so far."""
         self.restart()
@@ -151,6 +154,20 @@ class Synchroniser:
         stream = stream or self._find_stream(names, stamps)
         if stream is not None and stream.push_states(taken, stamps, positions, velocities):
             self._reset_time(keep=columns)
+
+    def find_columns(self, names: tuple[str, ...]) -> IntArray | None:
+        """Columns of the joints in messages of the last publisher, if that has these names and is the only one."""
+        if names is not self._last_names or not self._complete:
+            return None
+        taken, _, stream, repeated = self._last
+        return taken if stream is self._complete[0] and not repeated else None
+
+    def push_rest_of_joints(self, taken: IntArray, message: Message, told: IntArray) -> None:
+        """Take the joint states of the only publisher at which `arrive` has stopped."""
+        stamps, positions, velocities, _ = message
+        stream = self._complete[0]
+        if stream.push_rest_of_states(told.item(POSITION), taken, stamps, positions, velocities):
+            self._reset_time(keep=stream.columns)
 
     def _add_publisher(self, names: tuple[str, ...]) -> Publisher:
         columns = tuple(c for c, name in enumerate(self._names) if name in names)
@@ -234,6 +251,51 @@ class Synchroniser:
             line[START] += given_up
         return segments
 
+    def arrive(
+        self,
+        rows: Carrier,
+        kinds: int,
+        message: Message,
+        taken: IntArray | None,
+        channels: IntArray,
+        scales: FloatArray,
+        told: IntArray,
+    ) -> int:
+        """Take a message in one call, see `arrival.arrive`; UNTOUCHED unless one publisher gives all joints.
+
+        Args:
+            rows: what carries samples on.
+            kinds: what the message has.
+            message: its numbers.
+            taken: columns of its joints, None without.
+            channels: of its readings, see `timeline.take_readings`, as for the next one.
+            scales: see there.
+            told: result, see `arrivals.USED`.
+        """
+        if not self._complete:
+            return UNTOUCHED
+        stream, line, motion, waiting = self._complete[0], self.readings.integers, self._motion, self._waiting
+        if motion is None or motion.line is not stream.integers or not (taken is None or taken is motion.taken):
+            memory = stream.integers, stream.states, stream.joints, stream.clock, stream.targets
+            motion = self._motion = Motion(*memory, stream.targets if taken is None else taken)
+        if waiting is None or waiting.line is not line or waiting.scales is not scales:
+            waiting = self._waiting = Waiting(line, self.readings.states, channels, scales)
+        return rows.arrive(rows.floats, rows.integers, motion, message, waiting, self._arrived, told, kinds)
+
+    def list_arrived(self, told: IntArray) -> list[Segment]:
+        """Segments of the samples that `arrive` has synchronised, carried on to the first row."""
+        count, (stamps, samples, marks) = told.item(USED), self._arrived
+        return self._divide(stamps[:count].copy(), samples[:count].copy(), marks[:, :count], told.item(ROW))
+
+    def get_arrived(self, first: int, end: int) -> Segment:
+        """Some of the samples of the last message, with predictions."""
+        stamps, samples, _ = self._arrived
+        return Segment(False, stamps[first:end].copy(), samples[first:end].copy(), self._columns, end - first)
+
+    def get_stamp(self, index: int) -> int:
+        """Stamp [ns] of one of them."""
+        return self._arrived.stamps.item(index)
+
     def _read(self, rows: Carrier, streams: list[JointStream], count: int, is_complete: bool) -> list[Segment]:
         """Segments of samples between the gaps."""
         stamps, samples = np.empty(count, np.int64), np.empty((count, self._width))
@@ -258,10 +320,14 @@ class Synchroniser:
                 steps,
             )
             steps = 0
+        return self._divide(stamps, samples, marks[:, :count], row)
+
+    def _divide(self, stamps: IntArray, samples: FloatArray, marks: FloatArray, row: int) -> list[Segment]:
+        """Segments of samples that were carried on to a row, or not at all if they do not simply follow."""
         if row >= -1:
             return [Segment(False, stamps, samples, self._columns, row)]
-        self._report_cuts(stamps, marks[:, :count], line.item(PAIRED_BEFORE))
-        cuts = marks[CUT, :count]
+        self._report_cuts(stamps, marks, self.readings.integers.item(PAIRED_BEFORE))
+        cuts = marks[CUT]
         kept = (cuts == FOLLOWS) | (cuts == AFTER_GAP)
         stamps, samples, cuts = stamps[kept], samples[kept], cuts[kept]
         if len(stamps) == 0:
@@ -333,9 +399,9 @@ class Synchroniser:
         """How many readings have a joint state, and how many after them have waited too long for one."""
         stamps = self.readings.stamps
         ready = int(stamps.searchsorted(horizon, side="right"))
-        if stamps.item(-1) - stamps.item(0) <= _MAX_WAIT:
+        if stamps.item(-1) - stamps.item(0) <= MAX_WAIT:
             return ready, 0
-        keep = max(ready, int(stamps.searchsorted(stamps[-1] - _MAX_WAIT)))
+        keep = max(ready, int(stamps.searchsorted(stamps[-1] - MAX_WAIT)))
         if keep > ready:
             self._give_up(stamps[ready:keep], streams)
         return ready, keep - ready

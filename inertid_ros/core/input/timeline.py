@@ -44,6 +44,9 @@ MAX_GAP = 0.15
 """Longest pause [s] that is bridged by interpolation: joint states at 10 Hz with jitter; after a longer one filters are
 restarted."""
 
+MAX_WAIT = 2 * SECOND
+"""How long [ns] a reading waits for a joint state before it is given up: drivers stall, networks retry, for less."""
+
 LONG_STEP = 0.0125
 """Step [s] between joint states above which curvature matters: below 80 Hz a chord misses more of a fast motion than
 any tachometer."""
@@ -344,7 +347,14 @@ class Timeline:
 
     def push(self, channels: IntArray, scales: FloatArray, stamps: IntArray, values: FloatArray) -> bool:
         """Take readings, see `take_readings`; returns whether time was reset."""
-        position, is_reset = take_readings(self.integers, self.states, channels, scales, stamps, values, 0), False
+        position = take_readings(self.integers, self.states, channels, scales, stamps, values, 0)
+        return self.push_rest(position, channels, scales, stamps, values)
+
+    def push_rest(
+        self, position: int, channels: IntArray, scales: FloatArray, stamps: IntArray, values: FloatArray
+    ) -> bool:
+        """Take those from the position on at which `take_readings` has stopped; returns whether time was reset."""
+        is_reset = False
         while position >= 0:
             verdict = self.decide(stamps, position)
             is_reset |= verdict is Verdict.RESET

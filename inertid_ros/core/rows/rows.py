@@ -11,9 +11,11 @@ import numpy as np
 
 from inertid_ros.core.compiled import specialise
 from inertid_ros.core.equations.equation import Equation
+from inertid_ros.core.input.arrivals import Arrived, Message, Motion, Waiting
 from inertid_ros.core.input.segments import RESUME, Segment
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.rows.advance import INTERVAL, carry, foresee, weigh_entries
+from inertid_ros.core.rows.arrival import arrive
 from inertid_ros.core.rows.making import DIFFERENTIATED, FILTERED, INTEGRAL
 from inertid_ros.core.rows.memory import GAP, RESTART, make_memory
 from inertid_ros.core.settings.choices import Method
@@ -147,6 +149,16 @@ class Rows:
         line = readings = result = np.empty(0, np.int64), np.empty((0, 1))
         joints, targets = line[1], line[0]
         return specialise(foresee, self.floats, self.integers, *line, joints, targets, *readings, *result, 0)
+
+    @cached_property
+    def arrive(self) -> Callable[..., int]:
+        """The kernel of `arrival` that takes a message as it arrives; only a live chain needs it."""
+        integers, table, cube = np.empty(0, np.int64), np.empty((0, 1)), np.empty((0, 1), np.int64)
+        motion = Motion(integers, table, table, self.own_floats, integers, integers)
+        message, waiting = Message(integers, table, table, table), Waiting(integers, table, cube, table)
+        return specialise(
+            arrive, self.floats, self.integers, motion, message, waiting, Arrived(integers, table, table), integers, 0
+        )
 
     def restart(self) -> None:
         """Restart the filters at the next sample: what they remember is no longer true."""

@@ -10,7 +10,8 @@ from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.reweighted import Uncertainty
 from inertid_ros.core.input.segments import Carrier, Segment
-from inertid_ros.core.records import Event, FloatArray, Output, SampleBlock
+from inertid_ros.core.input.synchroniser import Synchroniser
+from inertid_ros.core.records import Event, FloatArray, IntArray, Output, SampleBlock
 from inertid_ros.core.rows.rows import Rows
 
 
@@ -19,6 +20,20 @@ class Input(Protocol):
 
     def push(self, block: SampleBlock) -> None:
         """Take samples; never raises for bad data."""
+
+    @property
+    def answered(self) -> type[SampleBlock]:
+        """What brings the readings that are answered."""
+
+    @property
+    def synchroniser(self) -> Synchroniser:
+        """What pairs readings with joint states."""
+
+    def arrive(self, rows: Carrier, block: SampleBlock, told: IntArray) -> int:
+        """Take a message in one compiled call, see `arrivals.DONE` for how far it came, and `arrivals.USED`.
+
+        What stops it before samples are paired is decided here, and then it is AT_PAIRING.
+        """
 
     def process(self, rows: Carrier) -> list[Segment]:
         """Synchronise all that can be, and carry it on to its first row where nothing is to be decided before."""
