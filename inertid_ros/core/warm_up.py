@@ -12,7 +12,8 @@ from inertid_ros.core.checks.gravity_hypotheses import divide
 from inertid_ros.core.diagnosis import Health
 from inertid_ros.core.estimation.change import looks_the_same, weigh_change
 from inertid_ros.core.estimation.products import PRODUCTS, ProductSums
-from inertid_ros.core.estimation.systematic import NUISANCES, find_coefficients, update
+from inertid_ros.core.estimation.sensor_equation import NUISANCES, find_coefficients
+from inertid_ros.core.estimation.systematic import update
 from inertid_ros.core.input.base_tilt import BaseTilt
 from inertid_ros.core.records import ImuBlock, JointBlock, WrenchBlock
 from inertid_ros.core.robot.robot import Robot

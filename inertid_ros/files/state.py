@@ -16,7 +16,7 @@ from typing import Any
 from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.estimation.estimate import Sign
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
-from inertid_ros.core.estimation.systematic import NUISANCES
+from inertid_ros.core.estimation.sensor_equation import NUISANCES
 from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.files.access import write_whole
 from inertid_ros.files.document import Section, format_json, read_mapping

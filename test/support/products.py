@@ -7,17 +7,16 @@ import numpy as np
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, REGRESSORS
 from inertid_ros.core.estimation.damping import UNFILTERED
 from inertid_ros.core.estimation.products import MOVING, PRODUCTS, RATES, READING, TILTED, ProductSums
-from inertid_ros.core.estimation.systematic import (
+from inertid_ros.core.estimation.sensor_equation import (
     DELAY,
     GAIN,
     INVOLVED,
     NUISANCES,
     TILT,
-    expand,
-    make_precision,
-    nuisance_deviations,
-    update,
+    differentiate,
+    find_coefficients,
 )
+from inertid_ros.core.estimation.systematic import make_precision, nuisance_deviations, update
 from inertid_ros.core.records import FloatArray
 
 PHI = np.array([2.0, 0.05, -0.04, 0.2, 0.05, 0.002, -0.003, 0.04, 0.001, 0.02])
@@ -68,8 +67,8 @@ def draw_values(seed: int, scale: float) -> FloatArray:
 
 def expand_all(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Coefficients (6, P) of z in each channel's residual, and their derivatives (6, P, 55) by all unknowns."""
-    coefficients, parts = expand(values)
+    parts = differentiate(values)
     derivatives = np.zeros((6, PRODUCTS, NUISANCES))
     for channel, unknowns in enumerate(INVOLVED):
         derivatives[channel, :, unknowns] = parts[channel].T
-    return coefficients, derivatives
+    return find_coefficients(values), derivatives

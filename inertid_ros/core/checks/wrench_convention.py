@@ -15,8 +15,8 @@ import numpy as np
 from inertid_ros.core.checks.gravity_hypotheses import NO_FRAME, Poses, Runs, find_turn, judge_forces, passes
 from inertid_ros.core.compiled import brief, compiled, copy_numbers, specialise
 from inertid_ros.core.diagnosis import Finding
+from inertid_ros.core.estimation.damping import TINY
 from inertid_ros.core.estimation.estimate import Sign
-from inertid_ros.core.estimation.products import TINY
 from inertid_ros.core.estimation.states import ParameterState, judge_load_parameters
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rigid_body.description import SIGNIFICANT_MASS

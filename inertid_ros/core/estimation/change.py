@@ -22,8 +22,10 @@ import numpy as np
 from inertid_ros.core.diagnosis import Finding
 from inertid_ros.core.equations.load import LOAD, UNKNOWNS
 from inertid_ros.core.estimation.chi_square import find_tail
-from inertid_ros.core.estimation.products import CONSTANT, TINY, ProductSums, stands_out
-from inertid_ros.core.estimation.systematic import Normal, weigh_products
+from inertid_ros.core.estimation.damping import TINY
+from inertid_ros.core.estimation.products import CONSTANT, ProductSums, stands_out
+from inertid_ros.core.estimation.sensor_equation import weigh_products
+from inertid_ros.core.estimation.systematic import Normal
 from inertid_ros.core.records import EventKind, FloatArray, IntArray
 
 _NO_LOAD = 0.05

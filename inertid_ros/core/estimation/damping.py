@@ -18,7 +18,7 @@ from copy import copy as copy_shallow
 
 import numpy as np
 
-from inertid_ros.core.compiled import compiled
+from inertid_ros.core.compiled import allocating, compiled
 from inertid_ros.core.records import FloatArray
 
 RESTARTED = 0.99
@@ -27,6 +27,8 @@ UNFILTERED = np.full(2, np.inf)
 """Poles [rad/s] of filters that leave everything as it is."""
 LEFT, DAMPED = range(2)
 """Of products: those of rows as they are, and of rows that are filtered once more."""
+TINY = float(np.finfo(float).tiny)
+"""What is divided by where there is nothing."""
 FADED = 1e-3
 """Part of what filters hold after the last row that is no longer counted."""
 _UNSEEN = 1e-10
@@ -98,6 +100,19 @@ def complete_filtered(lower: FloatArray, states: FloatArray, sums: FloatArray) -
             sums[DAMPED, i, j] = sums[DAMPED, j, i] = lower[DAMPED, i, j] + faded
 
 
+@allocating(compiled)
+def find_shares(sums: FloatArray, constant: int, count: int) -> FloatArray:
+    """Which part of the noise (count,) products (2, Q, Q) have left, see `Damping.find_shares`."""
+    shares, about = np.ones(count), np.empty(2)
+    for i in range(count):
+        for kind in range(2):
+            across, weight = sums[kind, constant, i], sums[kind, constant, constant]
+            about[kind] = sums[kind, i, i] - across * across / max(weight, TINY)
+        if about[LEFT] > _UNSEEN * sums[LEFT, i, i]:
+            shares[i] = about[DAMPED] / about[LEFT]
+    return shares
+
+
 class Damping:
     """Products of the rows of a motion, as they are and filtered once more.
 
@@ -131,12 +146,7 @@ class Damping:
 
     def find_shares(self, count: int) -> FloatArray:
         """Which part of the noise is left in the scores of the first numbers (count,), about their means."""
-        sums = self._complete()
-        line, weights = sums[:, self._constant, :count], sums[:, self._constant, self._constant]
-        squares = np.diagonal(sums, axis1=1, axis2=2)[:, :count]
-        left, damped = squares - line**2 / np.maximum(weights, np.finfo(float).tiny)[:, None]
-        is_seen = left > _UNSEEN * squares[LEFT]
-        return np.where(is_seen, damped / np.where(is_seen, left, 1.0), 1.0)
+        return find_shares(self._complete(), self._constant, count)
 
     def damp(self, grams: FloatArray) -> FloatArray:
         """Covariances (K, P, P) of the scores of rows with products (K, P, P), complete; zero beyond the first Q.

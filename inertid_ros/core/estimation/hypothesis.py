@@ -50,9 +50,9 @@ from inertid_ros.core.estimation.products import (
     lay_down_products,
 )
 from inertid_ros.core.estimation.remembered import RememberedLoad
+from inertid_ros.core.estimation.sensor_equation import find_coefficients
 from inertid_ros.core.estimation.systematic import (
     JointSolution,
-    find_coefficients,
     make_precision,
     nuisance_deviations,
     solve_jointly,

@@ -12,7 +12,8 @@ from inertid_ros.core.equations.load import LOAD, UNKNOWNS
 from inertid_ros.core.equations.signals import find_horizontal
 from inertid_ros.core.estimation.estimate import CHANGE_SUSPECTED, NOT_RIGID
 from inertid_ros.core.estimation.mounting import LEVER, find_mounting, move_load
-from inertid_ros.core.estimation.systematic import GAIN, JointSolution
+from inertid_ros.core.estimation.sensor_equation import GAIN
+from inertid_ros.core.estimation.systematic import JointSolution
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.settings.settings import LoadSettings
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from inertid_ros.core.compiled import allocating, brief, compiled, specialise
 from inertid_ros.core.equations.load import FEATURES, LOAD
-from inertid_ros.core.estimation.damping import RESTARTED, UNFILTERED, Damping, add_filtered
+from inertid_ros.core.estimation.damping import RESTARTED, TINY, UNFILTERED, Damping, add_filtered
 from inertid_ros.core.records import FloatArray, IntArray
 
 MOVING = FEATURES - 1
@@ -36,8 +36,6 @@ SAME = 0.05
 better, and two blocks that are not repeats agree that well in all twelve features only by a rare chance."""
 KINDS = (3, 3, 6)
 """How many features there are of linear and angular acceleration, and of products of angular velocities."""
-TINY = np.finfo(float).tiny
-"""What is divided by where there is nothing."""
 FILLED = 1e-3
 """Response to a constant below which a filter holds nothing yet."""
 REMEMBERED = 2 * MOVING + 2

@@ -29,23 +29,23 @@ from functools import cached_property
 import numpy as np
 
 from inertid_ros.core.compiled import allocating, compiled
-from inertid_ros.core.equations.load import FEATURES, LOAD, REGRESSORS, UNKNOWNS
+from inertid_ros.core.equations.load import FEATURES, LOAD, UNKNOWNS
+from inertid_ros.core.estimation.cholesky import solve_normal
+from inertid_ros.core.estimation.damping import TINY
 from inertid_ros.core.estimation.information import invert_root
 from inertid_ros.core.estimation.mounting import DIRECTIONS, LEVERS, make_gain_precision
-from inertid_ros.core.estimation.products import (
-    CONSTANT,
-    MOVING,
-    PRODUCTS,
-    RATES,
-    READING,
-    TILTED,
-    ProductSums,
-    group_repeats,
+from inertid_ros.core.estimation.products import CONSTANT, ProductSums, group_repeats
+from inertid_ros.core.estimation.sensor_equation import (
+    GAIN,
+    INVOLVED,
+    NUISANCES,
+    differentiate,
+    find_coefficients,
+    find_scores,
+    find_squares,
+    weigh_products,
 )
 from inertid_ros.core.records import FloatArray, IntArray
-
-BIAS, DELAY, TILT, GAIN, NUISANCES = LOAD, LOAD + 6, LOAD + 7, LOAD + 9, LOAD + 45
-"""Where among the unknowns of the joint solution these begin, and how many there are."""
 
 _STEPS = 4
 """Gauss-Newton steps from a load alone: nuisances are per cents, so that each step gains two digits."""
@@ -131,200 +131,6 @@ _PARTS = _extend(LEVERS[:, None] * DIRECTIONS)
 """(39, 39) columns: nuisances that parts of these kinds are, and"""
 _PARTS_BACK = _extend(DIRECTIONS.T / LEVERS)
 """(39, 39) its inverse: the parts that nuisances consist of."""
-_LOAD_PART = np.ascontiguousarray(REGRESSORS[:MOVING, :, :LOAD])
-"""(12, 6, 10): what each moving feature adds to the regressor of phi."""
-INVOLVED = np.array(
-    [[*range(LOAD), BIAS + i, DELAY, TILT, TILT + 1, *range(GAIN + 6 * i, GAIN + 6 * i + 6)] for i in range(6)]
-)
-"""(6, 20): the unknowns that a channel's equation contains."""
-
-
-@compiled
-def lay_down_feature(
-    place: int,
-    factor: float,
-    effect: float,
-    by_phi: FloatArray,
-    pure: FloatArray,
-    coefficients: FloatArray,
-    derivatives: FloatArray,
-) -> None:
-    """Coefficient of one entry of z in one channel (P,), and its derivatives (P, 20) by load and gains."""
-    coefficients[place] = factor * effect
-    for u in range(BIAS):
-        derivatives[place, u] = factor * by_phi[u]
-    for j in range(6):
-        derivatives[place, BIAS + 4 + j] = factor * pure[j]
-
-
-@allocating(compiled)
-def expand_channels(
-    values: FloatArray, load_part: FloatArray, coefficients: FloatArray, derivatives: FloatArray
-) -> None:
-    """Coefficients (6, P) of z and their derivatives (6, P, 20) by the unknowns involved, into arrays of zeros."""
-    pure, by_phi = np.empty(6), np.empty(BIAS)
-    for feature in range(MOVING):
-        regressor = load_part[feature]
-        for j in range(6):
-            pure[j] = 0.0
-            for u in range(BIAS):
-                pure[j] += regressor[j, u] * values[u]
-        for channel in range(6):
-            effect, by_phi[:] = 0.0, 0.0
-            for j in range(6):
-                mixing = values[GAIN + 6 * channel + j] + (1.0 if j == channel else 0.0)
-                effect += mixing * pure[j]
-                for u in range(BIAS):
-                    by_phi[u] += mixing * regressor[j, u]
-            found, by_unknown = coefficients[channel], derivatives[channel]
-            lay_down_feature(feature, 1.0, effect, by_phi, pure, found, by_unknown)
-            lay_down_feature(RATES + feature, -values[DELAY], effect, by_phi, pure, found, by_unknown)
-            by_unknown[RATES + feature, BIAS + 1] = -effect
-            for axis in range(2 if feature < 3 else 0):
-                place = TILTED + 3 * axis + feature
-                lay_down_feature(place, values[TILT + axis], effect, by_phi, pure, found, by_unknown)
-                by_unknown[place, BIAS + 2 + axis] = effect
-    for channel in range(6):
-        coefficients[channel, CONSTANT], coefficients[channel, READING] = values[BIAS + channel], -1.0
-        derivatives[channel, CONSTANT, BIAS] = 1.0
-
-
-@allocating(compiled)
-def add_channels(
-    grams: FloatArray,
-    inflation: FloatArray,
-    involved: IntArray,
-    coefficients: FloatArray,
-    derivatives: FloatArray,
-    data: FloatArray,
-    slope: FloatArray,
-) -> None:
-    """Add D^T G D (55, 55) and D^T G c (55,) of all channels, G their products (6, P, P) over their inflation."""
-    size, count = derivatives.shape[1], derivatives.shape[2]
-    weighted, square = np.empty((size, count)), np.empty((count, count))
-    for channel in range(len(grams)):
-        gram, by_unknown, unknowns = grams[channel], derivatives[channel], involved[channel]
-        scale = 1.0 / inflation[channel]
-        weighted[:] = 0.0
-        square[:] = 0.0
-        for p in range(size):
-            for q in range(size):
-                factor = scale * gram[p, q]
-                for a in range(count):
-                    weighted[p, a] += factor * by_unknown[q, a]
-            for a in range(count):
-                slope[unknowns[a]] += weighted[p, a] * coefficients[channel, p]
-                for b in range(a + 1):
-                    square[a, b] += by_unknown[p, a] * weighted[p, b]
-        for a in range(count):
-            for b in range(a + 1):
-                data[unknowns[a], unknowns[b]] += square[a, b]
-                if a != b:
-                    data[unknowns[b], unknowns[a]] += square[a, b]
-
-
-@compiled
-def factorise(matrix: FloatArray) -> bool:
-    """Put the Cholesky factor in place of the lower triangle; False if the matrix is not positive definite."""
-    for i in range(len(matrix)):
-        for j in range(i + 1):
-            rest = matrix[i, j]
-            for k in range(j):
-                rest -= matrix[i, k] * matrix[j, k]
-            if i == j and not rest > 0.0:
-                return False
-            matrix[i, j] = np.sqrt(rest) if i == j else rest / matrix[j, j]
-    return True
-
-
-def factorise_safely(matrix: FloatArray) -> FloatArray:
-    """The Cholesky factor (V, V) of an information that is positive definite but for rounding."""
-    factor, ridge = matrix.copy(), 0.0
-    while not factorise(factor):
-        if not np.isfinite(matrix).all():
-            raise np.linalg.LinAlgError("the information of load and nuisances is not finite")
-        ridge = max(10.0 * ridge, len(matrix) * float(np.finfo(float).eps * np.diag(matrix).max()))
-        factor = matrix + ridge * np.eye(len(matrix))
-    return factor
-
-
-@allocating(compiled)
-def solve_factorised(factor: FloatArray, right: FloatArray, inverse: FloatArray) -> None:
-    """Solve for a right side (V,), in place, and invert (V, V), exactly symmetric, by the Cholesky factor."""
-    size = len(factor)
-    root = np.zeros((size, size))
-    for i in range(size):
-        root[i, i] = 1.0 / factor[i, i]
-        for k in range(i):
-            part = factor[i, k] * root[i, i]
-            right[i] -= factor[i, k] * right[k]
-            for j in range(k + 1):
-                root[i, j] -= part * root[k, j]
-        right[i] *= root[i, i]
-    inverse[:] = 0.0
-    for k in range(size):
-        for i in range(k + 1):
-            for j in range(i + 1):
-                inverse[i, j] += root[k, i] * root[k, j]
-    for i in range(size - 1, -1, -1):
-        for k in range(i + 1, size):
-            right[i] -= factor[k, i] * right[k]
-            inverse[i, k] = inverse[k, i]
-        right[i] /= factor[i, i]
-
-
-def expand(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Coefficients (6, P) of z in each channel's residual, -1 for the reading, and their derivatives (6, P, 20).
-
-    The latter are by the unknowns INVOLVED.
-    """
-    coefficients, derivatives = np.zeros((6, PRODUCTS)), np.zeros((6, PRODUCTS, INVOLVED.shape[1]))
-    expand_channels(values, _LOAD_PART, coefficients, derivatives)
-    return coefficients, derivatives
-
-
-def find_coefficients(values: FloatArray) -> FloatArray:
-    """Coefficients (6, P) of z in each channel's residual, see `expand`."""
-    return expand(values)[0]
-
-
-@allocating(compiled)
-def find_squares(grams: FloatArray, coefficients: FloatArray) -> FloatArray:
-    """Weighted squares (6,) of the residuals of products (6, P, P) with coefficients (6, P): c^T G c."""
-    squares = np.zeros(len(grams))
-    for channel in range(len(grams)):
-        gram, c = grams[channel], coefficients[channel]
-        for p in range(len(c)):
-            along = 0.0
-            for q in range(len(c)):
-                along += gram[p, q] * c[q]
-            squares[channel] += c[p] * along
-    return squares
-
-
-def weigh_products(grams: FloatArray, values: FloatArray, inflation: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """What products (6, P, P) say of the unknowns about some values: information (55, 55) and slope (55,)."""
-    data, slope = np.zeros((NUISANCES, NUISANCES)), np.zeros(NUISANCES)
-    add_channels(np.ascontiguousarray(grams), inflation, INVOLVED, *expand(values), data, slope)
-    return data, slope
-
-
-def find_scores(
-    blocks: FloatArray, coefficients: FloatArray, derivatives: FloatArray, covariances: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Scores of the features in blocks (B, 6, F, P), and squares of them that a fit takes away on average, (B, 6, F).
-
-    Coefficients are (6, P), derivatives (6, P, 20) theirs by the unknowns that a channel contains, and covariances
-    (6, 20, 20) those of these unknowns, for rows that are worth their variances.
-    """
-    scores, absorbed = np.empty((2, *blocks.shape[:3]))
-    shape = scores[:, 0].shape
-    for k, covariance in enumerate(covariances):
-        rows = blocks[:, k].reshape(-1, coefficients.shape[1])
-        effects = rows @ derivatives[k]
-        scores[:, k] = (rows @ coefficients[k]).reshape(shape)
-        absorbed[:, k] = np.einsum("na,na->n", effects @ covariance, effects).reshape(shape)
-    return scores, absorbed
 
 
 def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
@@ -342,30 +148,57 @@ def find_inflation(sums: ProductSums, normal: Normal) -> FloatArray:
     """
     blocks: FloatArray = sums.blocks
     least: FloatArray = np.zeros(6)
-    coefficients, derivatives = expand(normal.values)
     if len(blocks) < _FEWEST_BLOCKS:
         blocks, least = sums.short_blocks, sums.known_inflation
     if len(blocks) < _FEWEST_BLOCKS:
-        squares = find_squares(normal.grams, coefficients)
+        squares = find_squares(normal.grams, find_coefficients(normal.values))
         return np.asarray(np.maximum(sums.known_inflation, squares / np.maximum(sums.expected, 1.0)))
-    covariances = normal.spread(normal.covariance)[INVOLVED[:, :, None], INVOLVED[:, None, :]]
-    scores, absorbed = find_scores(blocks, coefficients, derivatives, covariances / normal.inflation[:, None, None])
-    variances, groups = _find_variances(blocks), group_repeats(blocks)
-    repeated = np.array([scores[groups == group].sum(axis=0) for group in range(groups.max() + 1)])
-    sizes = [((one**2).sum(axis=0) / variances).sum(axis=1) for one in (scores, repeated)]
-    left = sums.shares * np.maximum((1.0 - absorbed.sum(axis=0) / variances) * np.isfinite(variances), 0.0)
-    ratio = np.maximum(*sizes) / np.maximum(left.sum(axis=1), 1.0 / len(blocks))
-    ratio = 0.5 * (ratio + np.repeat(ratio.reshape(2, 3).mean(axis=1), 3))
-    freedom = 2.0 * max(len(repeated) - 1, 1) * count_independent(normal.grams[0])
-    shrunk = (_EXPECTED + freedom * ratio) / (_EXPECTED + freedom)
-    found = np.maximum(ratio * (1.0 + 2.0 / freedom), shrunk * (1.0 + 2.0 / (_EXPECTED + freedom)))
+    scores, absorbed = find_scores(blocks, normal.values, normal.covariance, normal.index)
+    groups, independent = group_repeats(blocks), count_independent(normal.grams[0])
+    found = compare_scores(scores, absorbed / normal.inflation[:, None], blocks, groups, sums.shares, independent)
     return np.asarray(np.maximum(found, least))
 
 
-def _find_variances(blocks: FloatArray) -> FloatArray:
-    """Variances (6, F) of the scores in blocks (B, 6, F, P); infinite where a feature is never there."""
-    expected = np.diagonal(blocks, axis1=2, axis2=3).sum(axis=0)
-    return np.where(expected > 0.0, expected, np.inf)
+@allocating(compiled)
+def compare_scores(
+    scores: FloatArray,
+    absorbed: FloatArray,
+    blocks: FloatArray,
+    groups: IntArray,
+    shares: FloatArray,
+    independent: float,
+) -> FloatArray:
+    """Inflation (6,) from scores (B, 6, F) and what a fit takes away of their squares, see `find_inflation`.
+
+    Blocks (B, 6, F, P) that repeat each other are of one group (B,); so many features are independent, and filters have
+    left shares (F,) of noise in their scores.
+    """
+    count, _, features = scores.shape
+    repeats = groups.max() + 1
+    ratios, together = np.empty(6), np.empty(repeats)
+    for channel in range(6):
+        alone = repeated = left = 0.0
+        for f in range(features):
+            variance = squares = taken = 0.0
+            together[:] = 0.0
+            for b in range(count):
+                score = scores[b, channel, f]
+                variance += blocks[b, channel, f, f]
+                squares += score * score
+                taken += absorbed[b, channel, f]
+                together[groups[b]] += score
+            if variance > 0.0:
+                alone += squares / variance
+                repeated += (together * together).sum() / variance
+                left += shares[f] * max(1.0 - taken / variance, 0.0)
+        ratios[channel] = max(alone, repeated) / max(left, 1.0 / count)
+    found, freedom = np.empty(6), 2.0 * max(repeats - 1, 1) * independent
+    for channel in range(6):
+        first = channel // 3 * 3
+        ratio = 0.5 * (ratios[channel] + ratios[first : first + 3].sum() / 3.0)
+        shrunk = (_EXPECTED + freedom * ratio) / (_EXPECTED + freedom)
+        found[channel] = max(ratio * (1.0 + 2.0 / freedom), shrunk * (1.0 + 2.0 / (_EXPECTED + freedom)))
+    return found
 
 
 @compiled
@@ -400,20 +233,18 @@ class Normal:
         self.index, self.inflation = np.flatnonzero(np.isfinite(sums.precision.diagonal())), inflation
         self.grams, self._start = grams, values
         self._damping = sums.damping if sums.pieces >= _FEWEST_PIECES else None
-        part = self.index[:, None], self.index  # np.ix_ would look at what they are for longer than this takes
-        known = sums.precision[part]
+        self._precision = sums.precision
         data, slope = weigh_products(grams, values, inflation)
-        scale = 1.0 / np.sqrt(known.diagonal())
-        step = scale * (slope[self.index] + known @ (values - sums.mean)[self.index])
-        inverse = np.empty(known.shape)
-        scales = np.outer(scale, scale)
-        information = data[part] + known
-        factor = factorise_safely(information * scales)
-        solve_factorised(factor, step, inverse)
-        self.covariance = inverse * scales
+        step, self.covariance = np.empty(len(self.index)), np.empty((len(self.index), len(self.index)))
+        if not solve_normal(data, slope, sums.precision, values - sums.mean, self.index, step, self.covariance):
+            raise np.linalg.LinAlgError("the information of load and nuisances is not finite")
         self.values = values.copy()
-        self.values[self.index] -= scale * step
-        self._known = known
+        self.values[self.index] -= step
+
+    @cached_property
+    def _known(self) -> FloatArray:
+        """Precision (V, V) of the free unknowns by the prior."""
+        return self._precision[np.ix_(self.index, self.index)]
 
     @cached_property
     def prior(self) -> FloatArray:
@@ -491,12 +322,24 @@ def find_left(sums: ProductSums, piece: FloatArray) -> FloatArray:
     What depends on the pose changes as slowly as that, and is left in the mean; what accelerations cause (a liquid, a
     loose part) averages out.
     """
-    coefficients = find_coefficients(sums.values)
-    squares = find_squares(piece, coefficients)
-    weights = np.maximum(piece[:, CONSTANT, CONSTANT], np.finfo(float).tiny)
-    means = (coefficients * piece[:, CONSTANT]).sum(axis=1) ** 2 / weights
-    noise = sums.expected * weights / np.maximum(sums.total_weight, weights)
-    return np.array([means.sum(), np.maximum(squares - noise, 0.0).sum()])
+    return leave(piece, find_coefficients(sums.values), sums.expected, sums.total_weight)
+
+
+@allocating(compiled)
+def leave(piece: FloatArray, coefficients: FloatArray, expected: FloatArray, weight: FloatArray) -> FloatArray:
+    """What coefficients (6, P) leave of a piece (6, P, P), see `find_left`.
+
+    Noise leaves expected squares (6,) of all rows, which have such a weight (6,).
+    """
+    left, squares = np.zeros(2), find_squares(piece, coefficients)
+    for channel in range(6):
+        own, mean = max(piece[channel, CONSTANT, CONSTANT], TINY), 0.0
+        for p in range(len(coefficients[channel])):
+            mean += coefficients[channel, p] * piece[channel, CONSTANT, p]
+        noise = expected[channel] * own / max(weight[channel], own)
+        left[0] += mean * mean / own
+        left[1] += max(squares[channel] - noise, 0.0)
+    return left
 
 
 def solve_jointly(sums: ProductSums, start: FloatArray, motion_noise: FloatArray | None = None) -> JointSolution:
@@ -542,7 +385,7 @@ def find_attenuation(normal: Normal, motion_noise: FloatArray) -> tuple[FloatArr
     of a part that is uniformly distributed. Rows whose accelerations do not stand out of their noise were taken
     without these. The few of them that seem to stand out pull by an unknown part of what all of them would.
     """
-    coefficients, derivatives = expand(normal.values)
+    coefficients, derivatives = find_coefficients(normal.values), differentiate(normal.values)
     noise = np.repeat(motion_noise.reshape(2, 2, 6), 3, axis=1).transpose(0, 2, 1) / (3.0 * normal.inflation[:, None])
     slopes, pulled = np.zeros((2, NUISANCES)), (noise * coefficients[:, :6]).transpose(1, 0, 2) @ derivatives[:, :6]
     for own, unknowns in zip(pulled, INVOLVED, strict=True):

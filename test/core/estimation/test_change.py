@@ -17,7 +17,8 @@ from inertid_ros.core.estimation.change import (
     weigh_change,
 )
 from inertid_ros.core.estimation.products import CONSTANT, PRODUCTS, ProductSums
-from inertid_ros.core.estimation.systematic import find_coefficients, nuisance_deviations
+from inertid_ros.core.estimation.sensor_equation import find_coefficients
+from inertid_ros.core.estimation.systematic import nuisance_deviations
 from inertid_ros.core.records import FloatArray
 
 NOISE = np.repeat([0.5, 0.03], 3)

@@ -8,31 +8,15 @@ from support.products import draw_values, expand_all, make_rows, make_sums, meas
 
 from inertid_ros.core.equations.load import LOAD, PRIOR_BIAS, PRIOR_LOAD, REGRESSORS, UNKNOWNS
 from inertid_ros.core.estimation.products import MOVING, READING
+from inertid_ros.core.estimation.sensor_equation import DELAY, find_scores
 from inertid_ros.core.estimation.systematic import (
-    DELAY,
-    NUISANCES,
     Normal,
     count_independent,
     find_attenuation,
     find_inflation,
-    find_scores,
     nuisance_deviations,
     solve_jointly,
 )
-
-
-def test_coefficients_are_those_of_the_model_and_derivatives_are_their_differences() -> None:
-    values = draw_values(1, 1.0)
-    z = make_rows(1, 50)
-    coefficients, derivatives = expand_all(values)
-    z[:, READING] = 0.0
-    second_order = 1e-3
-    np.testing.assert_allclose(z @ coefficients.T, measure(z, values), atol=second_order)
-    for unknown in range(NUISANCES):
-        step = np.zeros(NUISANCES)
-        step[unknown] = 1e-6
-        difference = (expand_all(values + step)[0] - expand_all(values - step)[0]) / 2e-6
-        np.testing.assert_allclose(derivatives[:, :, unknown], difference, atol=1e-8)
 
 
 @pytest.mark.parametrize("fixed", [False, True])
@@ -244,7 +228,9 @@ def test_a_fit_absorbs_as_much_of_the_scores_as_is_expected() -> None:
         expected = np.einsum("bcff->bcf", sums.blocks[..., : MOVING + 1])
         whole = np.zeros((55, 55))
         whole[np.ix_(normal.index, normal.index)] = normal.covariance
-        scores, absorbed = find_scores(sums.blocks, coefficients, derivatives, np.array([whole] * 6))
+        scores, absorbed = find_scores(sums.blocks, normal.values, normal.covariance, normal.index)
+        slopes = np.einsum("bcfp,cpu->bcfu", sums.blocks, derivatives)
+        np.testing.assert_allclose(absorbed, np.einsum("bcfu,uv,bcfv->bcf", slopes, whole, slopes), rtol=1e-6)
         np.testing.assert_allclose(scores**2, squares, rtol=1e-6)
         assert (absorbed < expected).all()
         ratio, share = squares.sum(axis=0) / expected.sum(axis=0), absorbed.sum(axis=0) / expected.sum(axis=0)
