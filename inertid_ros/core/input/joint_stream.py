@@ -68,7 +68,7 @@ from inertid_ros.core.input.joint_samples import (
     leave_out,
     note_sample,
 )
-from inertid_ros.core.input.smoothing import choose_span, note_roughness
+from inertid_ros.core.input.smoothing import RARELY, choose_span, note_roughness
 from inertid_ros.core.input.timeline import (
     ACCEPTED,
     FILED,
@@ -215,9 +215,12 @@ def append_state(
 @compiled
 def note_noise(line: IntArray, states: FloatArray, joints: FloatArray) -> None:
     """Note how noisy velocities are, and over how long the newest ones are to be averaged, see `smoothing`."""
-    if line[STOP] > line[START]:
-        note_roughness(line, states, joints)
-        states[line[STOP] - 1, states.shape[1] - 1] = choose_span(line, joints)
+    row, span = line[STOP] - 1, states.shape[1] - 1
+    if row >= line[START]:
+        if note_roughness(line, states, joints) or line[SEEN] % RARELY == 0:
+            states[row, span] = choose_span(line, joints)
+        else:
+            states[row, span] = states[row - 1, span]
 
 
 @compiled

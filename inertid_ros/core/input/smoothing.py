@@ -48,6 +48,8 @@ FEWEST = 2
 LOUD, QUIET = 0.02, 0.005
 """Standard deviation [rad/s or m/s] from which velocities are averaged, the default velocity below which Coulomb
 friction is proportional to it; and to which they are, a quarter of that."""
+RARELY = 20
+"""Joint states for which T stays as it is unless an encoder turns out coarser: it follows from hundreds of them."""
 LONGEST_SPAN = 0.08
 """T [s] that noise makes at most: motions of 2 Hz lose a quarter of a per cent, and those of 3 Hz one."""
 LEFT_NOISE, HEIGHT = 18.75, 45.0 / 32.0
@@ -67,34 +69,44 @@ may differ, for numbers of single precision."""
 
 
 @compiled
-def note_roughness(line: IntArray, states: FloatArray, joints: FloatArray) -> None:
+def note_roughness(line: IntArray, states: FloatArray, joints: FloatArray) -> bool:
     """Note third differences of the newest velocities, and steps of their encoders; one that stands has no noise.
+
+    Returns whether they ask for another T at once: one is loud, or an encoder's step is another one.
 
     Args:
         line: integers of the joint states' time line.
         states: (M, 2 n + 1) positions, velocities and T.
         joints: (33, n) see `joint_samples.POSITION`.
     """
-    n, row = joints.shape[1], line[STOP] - 1
+    n, row, largest, is_new = joints.shape[1], line[STOP] - 1, 0.0, False
     if row - 3 < line[START]:
-        return
+        return True
     for c in range(n):
         last = states[row - 1, n + c] - states[row - 2, n + c]
         bend = states[row, n + c] - states[row - 3, n + c] - 3.0 * last
         if bend != 0.0:
             joints[ROUGHNESS, c] += bend * bend - FORGOTTEN * joints[ROUGHNESS, c]
             joints[ROUGH, c] += 1.0 - FORGOTTEN * joints[ROUGH, c]
+            largest = max(largest, bend * bend)
         if states[row - 1, c] == states[row - 2, c]:
-            note_step(joints, c, abs(states[row, c] - states[row - 1, c]))
+            is_new |= note_step(joints, c, abs(states[row, c] - states[row - 1, c]))
+    was_quiet = states[row - 1, states.shape[1] - 1] == 0.0
+    return bool(is_new or (was_quiet and largest > THIRD * LOUD**2))
 
 
 @compiled
-def note_step(joints: FloatArray, c: int, size: float) -> None:
-    """Note the size of a step away from a position that was repeated: those of an encoder are all the same."""
+def note_step(joints: FloatArray, c: int, size: float) -> bool:
+    """Note the size of a step away from a position that was repeated: those of an encoder are all the same.
+
+    Returns whether the encoder's is another one now, but for rounding.
+    """
+    before = joints[QUANTUM, c]
     if size > ROUNDED:
         if abs(size - joints[STEPPED, c]) <= SAME * size:
-            joints[QUANTUM, c] = min(joints[QUANTUM, c], size) if joints[QUANTUM, c] > 0.0 else size
+            joints[QUANTUM, c] = min(before, size) if before > 0.0 else size
         joints[STEPPED, c] = size
+    return bool(abs(joints[QUANTUM, c] - before) > SAME * before)
 
 
 @compiled
