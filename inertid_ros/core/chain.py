@@ -16,13 +16,13 @@ from inertid_ros.core.errors import SettingError
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.reweighted import ReweightedEstimator, Uncertainty
-from inertid_ros.core.input.arrivals import AT_CUTS, AT_ROW, DONE, NOT_FINITE, UNTOUCHED
+from inertid_ros.core.input.arrivals import ANSWERS, AT_PAIRING, DONE, END, NEWEST_USED, NOT_FINITE, UNANSWERED, Arrived
 from inertid_ros.core.input.inputs import choose_joints
-from inertid_ros.core.input.segments import Segment
+from inertid_ros.core.input.segments import Columns, Segment
 from inertid_ros.core.records import (
-    NOTHING_TAKEN,
     Event,
     FloatArray,
+    IntArray,
     JointBlock,
     Name,
     Output,
@@ -97,7 +97,6 @@ class Chain:
         self._static = static
         self._health = Health()
         self._paused = False
-        self._newest = 0
         self._answered = Answered()
         self._without_effort = 0
         self._task: Task | None = None
@@ -167,7 +166,7 @@ class Chain:
     def _process_segment(self, task: Task, segment: Segment) -> Output:
         """Advance from row to row; a restart of the filters takes effect at the next sample."""
         stamps = segment.stamps
-        self._newest = stamps.item(-1)
+        self._answered.told[NEWEST_USED] = stamps[-1]
         events: tuple[Event, ...] = ()
         position, count = task.begin(segment), len(stamps)
         while position < count:
@@ -193,31 +192,60 @@ class Chain:
         Raises:
             FloatingPointError: if a prediction is not finite.
         """
-        task, told = self._task, self._answered.told
-        status = UNTOUCHED if task is None else task.input.arrive(task.rows, block, told)
-        if task is None or status == UNTOUCHED:
-            self.push(block)
-        elif status == DONE:
-            return self._take_arrived(task)
-        elif status == NOT_FINITE:
-            raise FloatingPointError(_NOT_FINITE)
-        elif status in (AT_CUTS, AT_ROW):
-            return self._answer_all(block, self._process_segments(task, task.input.synchroniser.list_arrived(told)))
+        call = self.prepare_take(block)
+        if call is not None:
+            return self.conclude(call(), block)
+        self.push(block)
         return self.take_pushed(block)
+
+    def prepare_take(self, block: SampleBlock) -> Callable[[], int] | None:
+        """What takes the message in a block, and others that come in the same memory, in one compiled call.
+
+        It is good until anything else is done with the chain; what it returns is for `conclude`, but nothing is to be
+        done if that is DONE. None if such messages cannot be taken so.
+        """
+        task = self._task
+        return None if task is None else task.input.prepare(task.rows, block, self._answered.told)
+
+    def conclude(self, status: int, block: SampleBlock) -> Taken:
+        """The rest of `take`, for a message that was taken in one call; raises as `take`."""
+        task, told = self._task, self._answered.told
+        assert task is not None
+        if status in (DONE, ANSWERS):
+            answer = self.get_answer()
+            return Taken(*self._answered.count(), () if answer is None else (answer,))
+        if status == NOT_FINITE:
+            raise FloatingPointError(_NOT_FINITE)
+        if task.input.settle(status, told) == AT_PAIRING:
+            return self.take_pushed(block)
+        return self._answer_all(block, self._process_segments(task, task.input.synchroniser.list_arrived(told)))
+
+    def get_answer(self) -> Output | None:
+        """What is to be answered of a message that was taken in one call."""
+        task, told = self._task, self._answered.told
+        first, end = told.item(UNANSWERED), told.item(END)
+        if task is None or first == end:
+            return None
+        return task.finish(task.input.synchroniser.get_arrived(first, end), ())
+
+    @property
+    def arrived(self) -> tuple[IntArray, Arrived, Columns] | None:
+        """What is told of such a message, and its samples, in memory that the next one overwrites."""
+        synchroniser = None if self._task is None else self._task.input.synchroniser
+        return None if synchroniser is None else (self._answered.told, synchroniser.arrived, synchroniser.columns)
+
+    @property
+    def deviation(self) -> FloatArray | None:
+        """Standard deviations (K,) of what is predicted, at the newest row; None for a wrist sensor."""
+        return self._task.deviation if isinstance(self._task, ArmTask) else None
+
+    def count_used(self) -> tuple[int, int, int]:
+        """How many samples were used since the last call or message, and the stamps [ns] of the first and the last."""
+        return self._answered.count()
 
     def take_pushed(self, block: SampleBlock) -> Taken:
         """The rest of `take`, for a message that was pushed already."""
         return self._answer_all(block, self.process())
-
-    def _take_arrived(self, task: Task) -> Taken:
-        """What comes of a message that asked for no decision."""
-        used, first, end, *_ = self._answered.told.tolist()
-        synchroniser = task.input.synchroniser
-        answers = (task.finish(synchroniser.get_arrived(first, end), ()),) if first < end else ()
-        if used == 0:
-            return Taken(0, 0, 0, answers) if answers else NOTHING_TAKEN
-        self._newest = synchroniser.get_stamp(used - 1)
-        return Taken(used, synchroniser.get_stamp(0), self._newest, answers)
 
     def _answer_all(self, block: SampleBlock, processed: Output | None) -> Taken:
         """Answer what was processed, and what waits of a message; each sample once."""
@@ -227,14 +255,14 @@ class Chain:
             waiting = self.answer(stamps.item(0) - 1)
         if not (is_finite(processed) and is_finite(waiting)):
             raise FloatingPointError(_NOT_FINITE)
-        answered, taken = [], NOTHING_TAKEN
+        answered: list[Output | None] = []
+        events: tuple[Event, ...] = ()
         if processed is not None and len(processed.stamps):
             answered.append(self._answered.select_processed(processed))
-            bounds = processed.stamps.item(0), processed.stamps.item(-1)
-            taken = Taken(len(processed.stamps), *bounds, (), processed.events)
+            events = processed.events
         if waiting is not None and len(waiting.stamps):
             answered.append(self._answered.select_waiting(waiting))
-        return taken._replace(answers=tuple(output for output in answered if output is not None))
+        return Taken(*self._answered.count(), tuple(output for output in answered if output is not None), events)
 
     # What is known
 
@@ -245,7 +273,8 @@ class Chain:
 
     def prepare_estimate(self) -> Callable[[], LoadEstimate | LinksEstimate] | None:
         """What gives the same in any thread, while the chain goes on: a copy of what is known now, not judged yet."""
-        return None if self._task is None else self._task.prepare_estimate(self._newest, self._paused)
+        newest = self._answered.told.item(NEWEST_USED)
+        return None if self._task is None else self._task.prepare_estimate(newest, self._paused)
 
     def prepare_memory(self) -> Callable[[], RememberedLoad | RememberedLinks] | None:
         """What gives all that is worth keeping beyond the end of the process, in any thread; None if there is none."""

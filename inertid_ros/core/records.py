@@ -192,8 +192,8 @@ class Taken(NamedTuple):
     """What came of a message.
 
     Attributes:
-        used: how many samples could be synchronised.
-        first, newest: stamps [ns] of the first and the last of them; 0 if there are none.
+        used: how many samples could be synchronised since the last message for which that was told.
+        first, newest: stamps [ns] of the first and the last of them, where there are any.
         answers: what is to be answered by now and was not answered before.
         events: what happened to the load.
     """
@@ -203,9 +203,6 @@ class Taken(NamedTuple):
     newest: int
     answers: tuple[Output, ...]
     events: tuple[Event, ...] = ()
-
-
-NOTHING_TAKEN = Taken(0, 0, 0, ())
 
 
 def is_finite(output: Output | None) -> bool:

@@ -58,6 +58,7 @@ class StreamDecoder(Generic[Block]):
         self._sample: Block | None = None
         self._run: list[bytes] = []
         self._blocks: list[Block] = []
+        self._newest = 0
         self.undecodable = 0
 
     def decode(self, data: bytes) -> Block | None:
@@ -71,7 +72,15 @@ class StreamDecoder(Generic[Block]):
             return self._sample
         self._sample = None
         self.add(data)
-        return next(iter(self.take()), None)
+        block = next(iter(self.take()), None)
+        if block is not None:
+            self._newest = block.stamps.item(-1)
+        return block
+
+    @property
+    def newest(self) -> int:
+        """Stamp [ns] of the message that was decoded last by itself; 0 before the first."""
+        return self._newest if self._sample is None else self._sample.stamps.item(-1)
 
     def add(self, data: bytes) -> None:
         """Take one serialised message."""

@@ -92,9 +92,8 @@ class WrenchEncoder:
         self._template = _Template(message, learn_wrench_stamped, "wrench")
         self.withheld = 0
 
-    def encode(self, stamp: int, wrench: FloatArray) -> bytes | None:
-        """Return the message of a stamp [ns] and a wrench (6,) [N, Nm]; None if it is not finite."""
-        numbers = wrench.tolist()
+    def encode(self, stamp: int, numbers: Sequence[float]) -> bytes | None:
+        """Return the message of a stamp [ns] and the six numbers of a wrench [N, Nm]; None if it is not finite."""
         if not math.isfinite(sum(numbers)):
             self.withheld += 1
             return None
@@ -124,13 +123,17 @@ class EffortEncoder:
             wanted: (n,) which of them are to be in the message; None for all.
         """
         if wanted is None or wanted.all():
-            numbers = efforts.tolist()
-            if math.isfinite(sum(numbers)):
-                return self._whole.fill(stamp, numbers)
+            message = self.encode_all(stamp, efforts.tolist())
+            if message is not None:
+                return message
             wanted = np.ones(len(efforts), dtype=bool)
         present = wanted & np.isfinite(efforts)
         self.withheld += int(np.count_nonzero(wanted & ~present))
         return self._find_template(present).fill(stamp, efforts[present].tolist()) if present.any() else None
+
+    def encode_all(self, stamp: int, numbers: Sequence[float]) -> bytes | None:
+        """Return the message of all joints; None if their efforts are not all finite."""
+        return self._whole.fill(stamp, numbers) if math.isfinite(sum(numbers)) else None
 
     def _find_template(self, joints: BoolArray) -> _Template:
         key = joints.tobytes()
@@ -144,7 +147,6 @@ class SampleOutputs:
     """Predicted and residual wrenches and efforts of one task: a message for each sample, at its stamp.
 
     Attributes:
-        newest: what came out last; None where there is none.
         generation: counts the chains that all this comes of.
         thinned: how many samples were passed over.
     """
@@ -170,7 +172,7 @@ class SampleOutputs:
         self._effort_encoder = EffortEncoder(())
         self._withheld = self._since_published = 0
         self.thinned = 0
-        self.newest: Output | None = None
+        self._newest: tuple[FloatArray | list[float], FloatArray | list[float]] | None = None
         self.generation = 0
 
     @property
@@ -191,28 +193,57 @@ class SampleOutputs:
         With a stride, of so many samples one.
         """
         stamps: list[int] = output.stamps.tolist()
-        self.newest = output
+        self._newest = output.measured[-1], output.predicted[-1]
         if not 0 <= stamps[0] - self._looked_at < _LOOK_PERIOD:
-            self._looked_at = stamps[0]
-            self._wanted = [
-                (publisher.handle.publish_raw, is_residual, is_wrench)
-                for publisher, is_residual, is_wrench in self._all
-                if publisher.get_subscription_count() > 0
-            ]
+            self._look(stamps[0])
         chosen = range(len(stamps)) if stride == 1 else self._choose(len(stamps), stride)
         for publish, is_residual, is_wrench in self._wanted:
             numbers = output.residual if is_residual else output.predicted
             for index in chosen:
                 stamp = stamps[index]
                 if is_wrench:
-                    message = self._wrench_encoder.encode(stamp, numbers[index, :_WRENCH])
+                    message = self._wrench_encoder.encode(stamp, numbers[index, :_WRENCH].tolist())
                 else:
                     usable = output.usable[index, self._efforts] if is_residual else None
                     message = self._effort_encoder.encode(stamp, numbers[index, self._efforts], usable)
                 if message is not None:
                     publish(message)
-        if chosen:
-            self._publish_deviation(output)
+        if chosen and output.deviation is not None:
+            self._publish_deviation(stamps[-1], output.deviation)
+
+    def publish_sample(
+        self, stamp: int, measured: list[float], predicted: list[float], deviation: FloatArray | None
+    ) -> None:
+        """Publish the same of one sample, all of whose readings are usable and predictions finite."""
+        self._newest = measured, predicted
+        if not 0 <= stamp - self._looked_at < _LOOK_PERIOD:
+            self._look(stamp)
+        for publish, is_residual, is_wrench in self._wanted:
+            numbers = predicted
+            if is_residual:
+                numbers = [value - expected for value, expected in zip(measured, predicted, strict=True)]
+            if is_wrench:
+                message = self._wrench_encoder.encode(stamp, numbers[:_WRENCH])
+            else:
+                message = self._effort_encoder.encode_all(stamp, numbers[self._efforts])
+            if message is not None:
+                publish(message)
+        if deviation is not None:
+            self._publish_deviation(stamp, deviation)
+
+    def take_newest(self) -> tuple[FloatArray, FloatArray] | None:
+        """Measured and predicted numbers of the newest sample, once; None if there is none."""
+        newest, self._newest = self._newest, None
+        return None if newest is None else (np.array(newest[0]), np.array(newest[1]))
+
+    def _look(self, stamp: int) -> None:
+        """Look who listens."""
+        self._looked_at = stamp
+        self._wanted = [
+            (publisher.handle.publish_raw, is_residual, is_wrench)
+            for publisher, is_residual, is_wrench in self._all
+            if publisher.get_subscription_count() > 0
+        ]
 
     def _choose(self, count: int, stride: int) -> range:
         """Which of the next samples are published: one after so many that were not."""
@@ -221,10 +252,10 @@ class SampleOutputs:
         self.thinned += count - len(chosen)
         return chosen
 
-    def _publish_deviation(self, output: Output) -> None:
+    def _publish_deviation(self, stamp: int, deviation: FloatArray) -> None:
         """Publish the standard deviations of predicted efforts, for the newest sample alone: they change with rows."""
-        publisher, deviation = self._deviation, output.deviation
-        if publisher is not None and deviation is not None and publisher.get_subscription_count() > 0:
-            message = self._effort_encoder.encode(output.stamps.item(-1), deviation[self._efforts])
+        publisher = self._deviation
+        if publisher is not None and publisher.get_subscription_count() > 0:
+            message = self._effort_encoder.encode(stamp, deviation[self._efforts])
             if message is not None:
                 publisher.publish(message)

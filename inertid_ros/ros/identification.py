@@ -10,7 +10,6 @@ from typing import Any
 
 from inertid_ros.core.diagnosis import HealthItem
 from inertid_ros.core.errors import FileAccessError, NotIdentifiedError
-from inertid_ros.core.records import Output
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.settings.rules import restarts_identification
 from inertid_ros.core.settings.settings import Settings
@@ -28,13 +27,13 @@ from inertid_ros.ros.worker import Result
 
 
 class Identification:
-    """The sessions that the parameter `estimators` asks for. Each message is decoded once for all of them.
+    """The sessions that the parameter `estimators` asks for.
 
     Attributes:
         sessions: one for each task.
         keeper: keeps what is known beyond a restart.
         received: how many messages came, by topic.
-        newest_stamps: stamp [ns] of the newest sample of each topic; 0 before the first.
+        decoders: of each topic; a message is decoded once for all sessions.
     """
 
     def __init__(self, settings: Settings, health: NodeHealth, logger: Any) -> None:
@@ -54,15 +53,15 @@ class Identification:
         self._source = DescriptionSource(health)
         self._source.use_file(settings.urdf)
         self.keeper = StateKeeper(settings.state_file, health)
+        self.received: dict[str, int] = {}
         self.sessions = [
-            Session(task, settings, self._source, health, logger, self.keeper) for task in list_tasks(settings)
+            Session(task, settings, self._source, health, logger, self.keeper, self.received)
+            for task in list_tasks(settings)
         ]
         self._tool_file = str(find_tool_file(settings) or "")
         topics = dict.fromkeys(topic for session in self.sessions for topic in session.task.inputs)
-        self._decoders: dict[str, StreamDecoder[Any]] = {topic: make_decoder(topic) for topic in topics}
-        self._takers = {topic: [one for one in self.sessions if topic in one.task.inputs] for topic in topics}
-        self.received = dict.fromkeys(topics, 0)
-        self.newest_stamps = dict.fromkeys(topics, 0)
+        self.decoders: dict[str, StreamDecoder[Any]] = {topic: make_decoder(topic) for topic in topics}
+        self.received.update(dict.fromkeys(topics, 0))
 
     # Robot and settings
 
@@ -108,18 +107,9 @@ class Identification:
 
     # Data
 
-    def take(self, topic: str, data: bytes) -> list[tuple[Session, Output]]:
-        """Take a serialised sample; returns the answers that it gives rise to, each of them exactly once."""
-        self.received[topic] += 1
-        block = self._decoders[topic].decode(data)
-        if block is None:
-            return []
-        self.newest_stamps[topic] = block.stamps.item(-1)
-        answers = []
-        for session in self._takers[topic]:
-            for output in session.take(block):
-                answers.append((session, output))  # noqa: PERF401 - a comprehension is one more call for each message
-        return answers
+    def list_takers(self, topic: str) -> list[Session]:
+        """The sessions that take the messages of a topic."""
+        return [session for session in self.sessions if topic in session.task.inputs]
 
     def _check_save_directory(self, settings: Settings) -> None:
         try:
@@ -147,7 +137,7 @@ class Identification:
 
     def report_undecodable(self) -> None:
         """Report how many messages could not be decoded since the last call."""
-        for topic, decoder in self._decoders.items():
+        for topic, decoder in self.decoders.items():
             if decoder.undecodable:
                 self._health.report(topic, "undecodable", count=decoder.undecodable)
                 decoder.undecodable = 0

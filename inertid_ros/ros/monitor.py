@@ -182,7 +182,7 @@ class Monitor:
         rates = self._inputs.look(identification.received, now)
         source = sessions[0].task.answered
         if rates[source] > 0.0 and not self._node.get_parameter("use_sim_time").value:
-            self._inputs.compare_clocks(source, identification.newest_stamps[source], self._read_clock())
+            self._inputs.compare_clocks(source, identification.decoders[source].newest, self._read_clock())
         identification.report_undecodable()
         for code, count in unpublished.items():
             if (new := count - self._unpublished.get(code, 0)) > 0:
@@ -190,7 +190,10 @@ class Monitor:
             self._unpublished[code] = count
         tasks = tuple(
             TaskStatus(
-                session.task.name, session.latest and session.latest.estimate, now - session.used_at, session.held
+                session.task.name,
+                session.latest and session.latest.estimate,
+                now - session.find_used_at(),
+                session.held,
             )
             for session in sessions
         )

@@ -26,6 +26,7 @@ from inertid_ros.ros.diagnostics import diagnostics_message
 from inertid_ros.ros.feedforward import Feedforward
 from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.inputs import Inputs
+from inertid_ros.ros.lane import Lane
 from inertid_ros.ros.monitor import Monitor, Situation
 from inertid_ros.ros.outputs import Composed, EstimateOutputs
 from inertid_ros.ros.pace import PERIOD, Pace
@@ -58,6 +59,7 @@ class EstimatorNode(LifecycleNode):
             super().__init__("inertid", automatically_declare_parameters_from_overrides=True, **options)
         self._identification: Identification | None = None
         self._active = False
+        self._lanes: dict[str, Lane] = {}
         self._undo = ExitStack()
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         declare_settings(self)
@@ -133,10 +135,11 @@ class EstimatorNode(LifecycleNode):
             undo.callback(forward.destroy)
             takers = identification.take_description, identification.take_frames, identification.watch_frames
             topics, on_lost = list(identification.received), identification.report_lost
+            self._pace = Pace(time.monotonic())
+            self._lanes = {topic: Lane(topic, identification, self._sample_outputs, self._pace) for topic in topics}
             self._inputs = Inputs(self, topics, self._take_sample, *takers, on_lost)
             undo.callback(self._inputs.destroy)
             undo.callback(self.destroy_timer, self._start_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics))
-            self._pace = Pace(time.monotonic())
             self._ticker = self._start_timer(PERIOD, self._tick)
             undo.callback(self.destroy_timer, self._ticker)
             self._estimate_timers: list[Any] = []
@@ -157,21 +160,27 @@ class EstimatorNode(LifecycleNode):
             self._estimate_outputs[session.task.name] = outputs
             session.on_event = outputs.publish_event
 
+    def _open(self, active: bool) -> None:
+        """Take samples, and publish, or do neither."""
+        self._active = active
+        for lane in self._lanes.values():
+            lane.is_open = active
+
     def _destroy(self) -> None:
-        self._active = False
+        self._open(False)
         self._identification = None
         self._undo.close()
 
     def destroy_node(self) -> None:
         """Stop the worker, then destroy the node; what was exempted from collection when it was warm is no more."""
-        self._active = False
+        self._open(False)
         if self._identification is not None:
             self._worker.close()
         super().destroy_node()
         gc.unfreeze()
 
     def _set_active(self, active: bool) -> None:
-        self._active = active
+        self._open(active)
         if active and self._identification is not None:
             now = time.monotonic()
             self._monitor.restart(now)
@@ -209,18 +218,11 @@ class EstimatorNode(LifecycleNode):
             self._stop_timers()
             self._set_estimate_rate(self._identification, settings.estimate_rate)
 
-    # Samples are answered at once, in the subscription's own callback
+    # Samples are answered at once, in the subscription's own callback: see `lane`
 
     def _take_sample(self, topic: str, data: bytes) -> None:
-        if not self._active or self._identification is None:
-            return
-        stride = self._pace.take_sample(time.monotonic())
         try:
-            for session, output in self._identification.take(topic, data):
-                outputs = self._sample_outputs[session.task.name]
-                if outputs.generation != session.generation:
-                    outputs.start(session.generation, session.frame, session.joint_names)
-                outputs.publish(output, stride)
+            self._lanes[topic].take(data)
         except SHUTDOWN_ERRORS:
             if self.context.ok():
                 raise

@@ -19,7 +19,7 @@ from visualization_msgs.msg import MarkerArray
 from inertid_ros.core.chain import Target
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links
-from inertid_ros.core.records import Event, FloatArray, Output
+from inertid_ros.core.records import Event, FloatArray
 from inertid_ros.core.rigid_body.description import RigidBodyEstimate, inertia_is_known
 from inertid_ros.objects.held import Held
 from inertid_ros.ros.answers import Publishers, SampleOutputs
@@ -43,6 +43,10 @@ _MARKER_PERIODS = 3.0
 
 Composed = list[tuple[Any, bytes | Exception | None]]
 """Publishers, each with its serialised message, why there is none, or None if there is nothing to say."""
+
+
+_Newest = tuple[FloatArray, FloatArray]
+"""What was measured and what was predicted at the newest sample."""
 
 
 class EstimateOutputs:
@@ -83,11 +87,10 @@ class EstimateOutputs:
             judge: gives the estimate.
             period: seconds between two estimates.
         """
-        newest, self._samples.newest = self._samples.newest, None
-        return partial(self._make, judge, self.wanted, newest, _MARKER_PERIODS * period)
+        return partial(self._make, judge, self.wanted, self._samples.take_newest(), _MARKER_PERIODS * period)
 
     def _make(
-        self, judge: Callable[[], Judged], wanted: list[tuple[Any, _Compose]], newest: Output | None, lifetime: float
+        self, judge: Callable[[], Judged], wanted: list[tuple[Any, _Compose]], newest: _Newest | None, lifetime: float
     ) -> tuple[Judged, Composed]:
         judged = judge()
         if isinstance(judged, Exception) or not judged.is_finite:
@@ -97,12 +100,12 @@ class EstimateOutputs:
 
 
 class _Context:
-    """An estimate, the newest output, markers and their lifetime [s]: all that messages are composed of."""
+    """An estimate, the newest sample, markers and their lifetime [s]: all that messages are composed of."""
 
     def __init__(
         self,
         estimate: LoadEstimate | LinksEstimate,
-        newest: Output | None,
+        newest: _Newest | None,
         painter: MarkerPainter,
         lifetime: float,
     ) -> None:
@@ -132,8 +135,10 @@ def _compose(compose: _Compose, context: _Context) -> bytes | Exception | None:
 def _draw(context: _Context) -> MarkerArray:
     estimate, body, newest = context.estimate, context.body, context.newest
     arrows: tuple[FloatArray | None, FloatArray | None] = None, None
-    if estimate.sensor is not None and newest is not None and np.isfinite(newest.residual[-1]).all():
-        arrows = newest.predicted[-1], newest.residual[-1]
+    if estimate.sensor is not None and newest is not None:
+        measured, predicted = newest
+        if np.isfinite(measured - predicted).all():
+            arrows = predicted, measured - predicted
     known = body is not None and inertia_is_known(body)
     header = Header(frame_id=estimate.frame, stamp=stamp_message(estimate.stamp))
     return context.painter.paint(header, context.lifetime, body, known, *arrows)

@@ -22,30 +22,33 @@ FEWEST = 32
 
 
 class Pace:
-    """Counts time between ticks. All times are seconds of a clock that only moves forward.
+    """Counts time from one period after a tick on. All times are seconds of a clock that only moves forward.
 
     Attributes:
         stride: of so many predictions one is published.
+        noted_from: samples before this time need not be noted.
     """
 
     def __init__(self, now: float) -> None:
         """Start at a time, keeping up."""
         self.stride = 1
+        self.noted_from = now + PERIOD
         self._last = self._due = now
         self._spent = 0.0
 
     def take_sample(self, now: float) -> int:
         """Note a sample; returns the stride."""
-        self._spent += min(now - self._last, LONGEST)
+        if now > self.noted_from:
+            self._spent += min(now - max(self._last, self.noted_from), LONGEST)
+            if self._spent > BEHIND:
+                self._spent = 0.0
+                self.stride = min(2 * self.stride, FEWEST)
         self._last = now
-        if self._spent > PERIOD + BEHIND:
-            self._spent = PERIOD
-            self.stride = min(2 * self.stride, FEWEST)
         return self.stride
 
     def tick(self, now: float, until_next: float) -> None:
         """Note a tick, and in how many seconds the next one is due: one in time means that nothing waits."""
         if now <= self._due + IN_TIME:
             self.stride = max(self.stride // 2, 1)
-        self._due = now + until_next
+        self._due, self.noted_from = now + until_next, now + PERIOD
         self._spent = 0.0

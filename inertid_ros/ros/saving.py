@@ -7,7 +7,6 @@ from pathlib import Path
 
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.full_set import complete_links, judge_completion
-from inertid_ros.core.records import JointBlock, SampleBlock, Taken, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.core.verdict import judge
@@ -37,16 +36,11 @@ class Usage:
     wrenches_received: int = 0
     samples_used: int = 0
 
-    def count(self, block: SampleBlock, taken: Taken) -> None:
-        """Count what came in, and what of it and of what waited came out of the chain."""
-        if isinstance(block, JointBlock):
-            self.joints_received += len(block.stamps)
-        elif isinstance(block, WrenchBlock):
-            self.wrenches_received += len(block.stamps)
-        if taken.used:
-            self.first_stamp = self.first_stamp if self.samples_used else taken.first
-            self.last_stamp = taken.newest
-            self.samples_used += taken.used
+    def count(self, used: int, first: int, newest: int) -> None:
+        """Count samples that came out of the chain, and note the stamps [ns] of the first and the last of them."""
+        self.first_stamp = self.first_stamp if self.samples_used else first
+        self.last_stamp = newest
+        self.samples_used += used
 
     def describe(self, description: str, wrenches: str) -> Provenance:
         """The same with the robot's description; `wrenches` is the topic of the wrenches, empty for none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from inertid_ros.core.errors import FileAccessError, InertidError, NotIdentified
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
 from inertid_ros.core.estimation.remembered import RememberedLinks, RememberedLoad
 from inertid_ros.core.estimation.states import ParameterState, judge_load_parameters
-from inertid_ros.core.records import Event, Output, SampleBlock, Taken, WrenchBlock
+from inertid_ros.core.records import Event, FloatArray, Output, SampleBlock, Taken, WrenchBlock
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, Tool
 from inertid_ros.core.settings.settings import Settings
 from inertid_ros.files.estimate import find_tool_file, read_tool
@@ -87,10 +87,11 @@ class Session:
         revision: counts what makes earlier estimates obsolete: a new chain, a reset, another tool.
         latest: the last estimate that is not obsolete.
         held: what is held by it, where there is a library.
+        version: counts what makes a call of `prepare_take` obsolete.
         is_warm: whether the newest chain has put out something.
         on_event: takes what happened to the load, and its frame.
         changes: counts what is worth keeping at once: events, and another tool.
-        used_at: when samples were used last, or should have been: seconds of the monotonic clock.
+        used_at: when samples were last seen to be used, or should have been: seconds of the monotonic clock.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Session:
         health: NodeHealth,
         logger: Any,
         keeper: StateKeeper,
+        received: Mapping[str, int],
     ) -> None:
         """Start with what the source has by now.
 
@@ -111,6 +113,7 @@ class Session:
             health: where to report.
             logger: takes events, and the traceback of an error that should not happen.
             keeper: has what was known before a restart.
+            received: how many messages came so far, by topic.
 
         Raises:
             InertidError: if the settings do not fit together, or do not fit the robot that is already known.
@@ -123,8 +126,10 @@ class Session:
         self._paused = False
         self._wrench_frame: str | None = None
         self._tool: Tool | None = None
-        self._usage = Usage()
+        self._received = received
+        self._begin_usage()
         self._newest = 0
+        self.version = 0
         self.chain: Chain | None = None
         self.latest: Latest | None = None
         self.generation = 0
@@ -201,6 +206,7 @@ class Session:
 
     def _build(self) -> None:
         self.chain = self.latest = None
+        self.version += 1
         files = self.task.read(self._settings)
         robot, frame = self._source.robot, self.frame
         if robot is None:
@@ -219,8 +225,9 @@ class Session:
         self._mount_tool(chain)
         chain.expect(None if self._watch is None else self._watch.expected_load)
         self.chain = chain
-        self._usage = Usage()
+        self._begin_usage()
         self.generation += 1
+        self.version += 1
         self._outdate()
         self.is_warm = False
 
@@ -279,6 +286,7 @@ class Session:
     def _give_up(self, error: InertidError) -> None:
         """Identify nothing until robot or settings change."""
         self.chain = self.latest = None
+        self.version += 1
         self._health.begin(SOURCE, self.task.unusable, str(error))
 
     def _report_bug(self, error: Exception) -> None:
@@ -318,8 +326,33 @@ class Session:
         chain = self.chain
         if chain is None:
             return ()
+        self.version += 1
+        return self._try(partial(self._take_first if self._must_recall else chain.take, block))
+
+    def prepare_take(self, block: SampleBlock) -> Callable[[], int] | None:
+        """What takes messages in the memory of a block in one call, as long as `version` stays; None if nothing can.
+
+        What it returns is for `conclude`; nothing is left to be done if that is DONE, and only `get_answer` if ANSWERS.
+        """
+        return None if self.chain is None or self._must_recall else self.chain.prepare_take(block)
+
+    def get_answer(self) -> Output | None:
+        """What such a call has left to be answered."""
+        return None if self.chain is None else self.chain.get_answer()
+
+    @property
+    def deviation(self) -> FloatArray | None:
+        """Standard deviations of what is predicted now; None for a wrist sensor."""
+        return None if self.chain is None else self.chain.deviation
+
+    def conclude(self, status: int, block: SampleBlock) -> tuple[Output, ...]:
+        """Do what such a call has left to be done, and return what can be answered by now and was not before."""
+        self.version += 1
+        return () if self.chain is None else self._try(partial(self.chain.conclude, status, block))
+
+    def _try(self, take: Callable[[], Taken]) -> tuple[Output, ...]:
         try:
-            taken = self._take_first(chain, block) if self._must_recall else chain.take(block)
+            taken = take()
         except InertidError as error:
             self._give_up(error)
             return ()
@@ -327,13 +360,17 @@ class Session:
             self._report_bug(error)
             self.rebuild()
             return ()
-        self._usage.count(block, taken)
         if taken.used:
-            self._note_used(taken)
+            self._note_used(taken.used, taken.first, taken.newest)
+        self.changes += len(taken.events)
+        for event in taken.events:
+            self._logger.info(event.message)
+            self.on_event(event, self.frame)
         return taken.answers
 
-    def _take_first(self, chain: Chain, block: SampleBlock) -> Taken:
+    def _take_first(self, block: SampleBlock) -> Taken:
         """Take a message before what was kept has been recalled."""
+        chain = self._require_chain()
         chain.push(block)
         self._recall(chain)
         return chain.take_pushed(block)
@@ -345,14 +382,33 @@ class Session:
         self._wrench_frame = block.frame
         self.rebuild()
 
-    def _note_used(self, taken: Taken) -> None:
+    def _note_used(self, used: int, first: int, newest: int) -> None:
         self.is_warm = True
-        self._newest = taken.newest
+        self._newest = newest
         self.used_at = time.monotonic()
-        self.changes += len(taken.events)
-        for event in taken.events:
-            self._logger.info(event.message)
-            self.on_event(event, self.frame)
+        self._usage.count(used, first, newest)
+
+    def _count_used(self) -> None:
+        """Note samples that were used since a message needed a decision."""
+        used = (0, 0, 0) if self.chain is None else self.chain.count_used()
+        if used[0]:
+            self._note_used(*used)
+
+    def find_used_at(self) -> float:
+        """When samples were used last, to a period of the calls of this: see `used_at`."""
+        self._count_used()
+        return self.used_at
+
+    def _begin_usage(self) -> None:
+        self._usage, self._received_before = Usage(), dict(self._received)
+
+    @property
+    def usage(self) -> Usage:
+        """Which samples all that is known is made of."""
+        self._count_used()
+        came = {topic: count - self._received_before.get(topic, 0) for topic, count in self._received.items()}
+        joints, wrenches = came.get("joint_states", 0), came.get(self.task.answered, 0) if self.task.wrenches else 0
+        return replace(self._usage, joints_received=joints, wrenches_received=wrenches)
 
     def prepare_estimate(self) -> Callable[[], Judged] | None:
         """Return what judges what is known now, in any thread, for `accept_estimate`; None where there is no chain."""
@@ -397,10 +453,11 @@ class Session:
     def reset(self) -> None:
         """Forget all that was learned; a tool stays."""
         self._require_chain().reset()
+        self.version += 1
         self._must_recall, self._kept = False, None
         self.changes += 1
         self._outdate()
-        self._usage = Usage()
+        self._begin_usage()
 
     def capture_tool(self) -> tuple[Path, tuple[str, ...]]:
         """Keep what is carried now as the tool and write it; it is kept even if writing fails.
@@ -413,7 +470,7 @@ class Session:
         self.changes += 1
         self._outdate()
         try:
-            path = save_tool(self._settings, self._source.text, tool, self._usage)
+            path = save_tool(self._settings, self._source.text, tool, self.usage)
         except FileAccessError as error:
             raise FileAccessError(f"the tool is subtracted from now on, but it was not saved: {error}") from None
         states = judge_load_parameters(tool.phi, tool.covariance)
@@ -432,7 +489,7 @@ class Session:
     def prepare_save(self) -> Callable[[], Path]:
         """Return what writes all that is known now, in any thread, and returns the path."""
         prepared = self._require_chain().prepare_estimate()
-        return partial(_save, prepared, self.task.name, self._settings, self._source.text, replace(self._usage))
+        return partial(_save, prepared, self.task.name, self._settings, self._source.text, self.usage)
 
     def _require_chain(self) -> Chain:
         if self.chain is None:

@@ -9,7 +9,7 @@ import pytest
 from support.chain_cases import NAMES, assert_same, make_case
 
 from inertid_ros.core.chain import Chain
-from inertid_ros.core.input.arrivals import CAPACITY, UNTOUCHED, make_message
+from inertid_ros.core.input.arrivals import CAPACITY, make_message
 from inertid_ros.core.records import JointBlock, Output, SampleBlock, Taken, WrenchBlock
 from inertid_ros.core.rows.arrival import Answered
 
@@ -169,4 +169,3 @@ def test_only_plain_memory_goes_to_the_kernel() -> None:
     assert make_message(np.ones(2, dtype=np.int64), readings=np.ones((2, 6))) is None
     assert make_message(stamps, readings=np.ones((1, 12))[:, ::2]) is None
     assert make_message(stamps, readings=wrenches.astype(np.float32)) is None
-    assert UNTOUCHED != 0

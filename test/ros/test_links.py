@@ -16,6 +16,7 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from support.bench import RATE, START, Bench
+from support.stepped_chain import SteppedChain
 
 from inertid_ros.core.chain import Chain, Target
 from inertid_ros.core.estimation.estimate import LinksEstimate
@@ -319,7 +320,7 @@ def test_efforts_and_base_wrench_together_give_both_predictions(bench: Bench) ->
     np.testing.assert_allclose(moments, output.predicted[at, 3:6], rtol=0, atol=1e-6)
 
 
-class FailingChain(Chain):
+class FailingChain(SteppedChain):
     """Fails in its own way, as long as it is told to."""
 
     failure = ""

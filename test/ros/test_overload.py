@@ -85,7 +85,7 @@ def test_overload_thins_predictions_until_it_is_over_and_nothing_else(
         assert bench.spin_until(lambda: "thinned" in bench.history("output"))
         flood.wait()
     assert bench.spin_until(lambda: node._pace.stride == 1)
-    received, used = session._usage.wrenches_received, session._usage.samples_used
+    received, used = session.usage.wrenches_received, session.usage.samples_used
     assert used > 0.5 * received, "but for what was in gaps"
     assert len(bench.received["load/wrench_predicted"]) < used
 

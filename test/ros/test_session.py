@@ -11,10 +11,11 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from support.bench import START, Bench
+from support.stepped_chain import SteppedChain
 
 from inertid_ros.core.chain import Chain
 from inertid_ros.core.estimation.estimate import LinksEstimate, LoadEstimate
-from inertid_ros.core.records import Output, RowOutput, SampleBlock, Taken, WrenchBlock
+from inertid_ros.core.records import Output, RowOutput, SampleBlock, WrenchBlock
 from inertid_ros.core.rows.arrival import Answered
 from inertid_ros.ros.messages import stamp_message
 from inertid_ros.ros.node import EstimatorNode
@@ -61,14 +62,6 @@ def test_time_that_goes_back_starts_the_count_again() -> None:
     assert stamps_of(answered.select_waiting(make_output(500))) == [500]
     assert stamps_of(answered.select_waiting(make_output(3))) == [3], "while samples wait"
     assert stamps_of(answered.select_processed(make_output(3, 4))) == [4]
-
-
-class SteppedChain(Chain):
-    """Takes messages step by step, so that each step can be replaced."""
-
-    def take(self, block: SampleBlock) -> Taken:
-        self.push(block)
-        return self.take_pushed(block)
 
 
 class ForesightedChain(SteppedChain):

@@ -14,14 +14,16 @@ from inertid_ros.core.records import FloatArray, IntArray
 
 STATES, READINGS = 1, 2
 """What a message has, as flags."""
-DONE, AT_STATES, AT_READINGS, AT_PAIRING, AT_CUTS, AT_ROW, NOT_FINITE, UNTOUCHED = range(8)
-"""How far a message came: all is done, or joint states, readings, pairing them, cuts between segments or a row need a
-decision; or a prediction is not finite; or it is none that can be taken in one call."""
-USED, UNANSWERED, END, POSITION, ROW, PROCESSED, ANSWERED = range(7)
+DONE, ANSWERS, AT_STATES, AT_READINGS, AT_PAIRING, AT_CUTS, AT_ROW, NOT_FINITE = range(8)
+"""How far a message came: all is done, with nothing to answer or with answers; or joint states, readings, pairing them,
+cuts between segments or a row need a decision; or a prediction is not finite."""
+USED, UNANSWERED, END, POSITION, ROW = range(5)
 """What is told of it: how many samples were synchronised, which of the samples are to be answered, from one up to
-before another, at which sample of the message it has stopped, at which sample there is a row, and, from message to
-message, the stamps [ns] up to which samples were processed and answered."""
-TOLD = 7
+before another, at which sample of the message it has stopped, and at which sample there is a row."""
+PROCESSED, ANSWERED, NEWEST_USED, FIRST_COUNTED, COUNTED = range(5, 10)
+"""What is told of all messages so far: stamps [ns] up to which samples were processed and answered, of the last one
+that was synchronised, and, since they were counted last, of the first one and how many they are."""
+TOLD = 10
 """How many numbers these are."""
 CAPACITY = 16
 """Samples that one message may complete: joint states at 60 Hz or more beside readings at 1 kHz."""

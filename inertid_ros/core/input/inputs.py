@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from inertid_ros.core.input.arrivals import (
     POSITION,
     READINGS,
     STATES,
-    UNTOUCHED,
     Message,
     make_message,
 )
@@ -225,14 +224,35 @@ class WristInput:
         elif self._tilt is not None:
             self.synchroniser.push_joints(self._tilt.take(block))
 
-    def arrive(self, rows: Carrier, block: SampleBlock, told: IntArray) -> int:
-        """Take a message in one call if that is possible."""
-        if block is self._wrench:
-            return self._take_wrench(rows, self._wrench, told)
-        if block is self._state:
-            return self._take_state(rows, self._state, told)
+    def prepare(self, rows: Carrier, block: SampleBlock, told: IntArray) -> Callable[[], int] | None:
+        """What takes the message in a block in one call."""
+        if block is self._wrench and self._wrench_message is not None:
+            if self._wrenches.has_set_aside:
+                return None
+            return self._prepare(rows, READINGS, self._wrench_message, None, told)
+        if block is self._state and self._state_message is not None:
+            taken = self.synchroniser.find_columns(self._state.names)
+            return None if taken is None else self._prepare(rows, STATES, self._state_message, taken, told)
         self._learn(block)
-        return UNTOUCHED
+        return None
+
+    def _prepare(
+        self, rows: Carrier, kinds: int, message: Message, taken: IntArray | None, told: IntArray
+    ) -> Callable[[], int] | None:
+        wrenches = self._wrenches
+        return self.synchroniser.prepare(rows, kinds, message, taken, wrenches.channels, wrenches.scales, told)
+
+    def settle(self, status: int, told: IntArray) -> int:
+        """Decide what has stopped a message before its samples were paired."""
+        synchroniser, message = self.synchroniser, self._state_message
+        if status == AT_STATES and self._state is not None and message is not None:
+            synchroniser.push_rest_of_joints(self._state.names, message, told)
+            return AT_PAIRING
+        if status == AT_READINGS and self._wrench is not None:
+            if self._wrenches.push_rest_of_wrenches(told.item(POSITION), self._wrench):
+                synchroniser.restart()
+            return AT_PAIRING
+        return status
 
     def _learn(self, block: SampleBlock) -> None:
         """Look at what is the same for all messages of one layout, which come as one block in the same memory."""
@@ -243,28 +263,6 @@ class WristInput:
         elif isinstance(block, JointBlock) and self._names.are_known(block.names) and _is_complete(block):
             self._state = block
             self._state_message = make_message(block.stamps, block.positions, block.velocities)
-
-    def _take_wrench(self, rows: Carrier, block: WrenchBlock, told: IntArray) -> int:
-        wrenches, synchroniser, message = self._wrenches, self.synchroniser, self._wrench_message
-        if message is None or wrenches.has_set_aside:
-            return UNTOUCHED
-        status = synchroniser.arrive(rows, READINGS, message, None, wrenches.channels, wrenches.scales, told)
-        if status != AT_READINGS:
-            return status
-        if wrenches.push_rest_of_wrenches(told.item(POSITION), block):
-            synchroniser.restart()
-        return AT_PAIRING
-
-    def _take_state(self, rows: Carrier, block: JointBlock, told: IntArray) -> int:
-        wrenches, synchroniser, message = self._wrenches, self.synchroniser, self._state_message
-        taken = synchroniser.find_columns(block.names)
-        if message is None or taken is None:
-            return UNTOUCHED
-        status = synchroniser.arrive(rows, STATES, message, taken, wrenches.channels, wrenches.scales, told)
-        if status != AT_STATES:
-            return status
-        synchroniser.push_rest_of_joints(taken, message, told)
-        return AT_PAIRING
 
     def process(self, rows: Carrier) -> list[Segment]:
         """Synchronise all that can be."""
@@ -340,27 +338,30 @@ class ArmInput:
         elif self._has_wrenches and isinstance(block, WrenchBlock) and self._wrenches.push_wrenches(block):
             self.synchroniser.restart()
 
-    def arrive(self, rows: Carrier, block: SampleBlock, told: IntArray) -> int:
-        """Take a message in one call if that is possible: joint states, with the efforts of all that publish any."""
+    def prepare(self, rows: Carrier, block: SampleBlock, told: IntArray) -> Callable[[], int] | None:
+        """What takes the message in a block in one call: joint states, with the efforts of all that publish any."""
         if block is not self._state:
             self._learn(block)
-            return UNTOUCHED
-        efforts, synchroniser, message = self._efforts, self.synchroniser, self._message
-        taken = synchroniser.find_columns(self._state.names)
-        if message is None or taken is None or self._streams.lines:
-            return UNTOUCHED
-        if not efforts.are_of(self._state.names, self._leader):
-            return UNTOUCHED
-        status = synchroniser.arrive(rows, STATES | READINGS, message, taken, efforts.channels, efforts.scales, told)
+            return None
+        efforts, message, taken = self._efforts, self._message, self.synchroniser.find_columns(self._state.names)
+        is_alone = not self._streams.lines and efforts.are_of(self._state.names, self._leader)
+        if message is None or taken is None or not is_alone:
+            return None
+        return self.synchroniser.prepare(
+            rows, STATES | READINGS, message, taken, efforts.channels, efforts.scales, told
+        )
+
+    def settle(self, status: int, told: IntArray) -> int:
+        """Decide what has stopped a message before its samples were paired."""
+        synchroniser, efforts, message = self.synchroniser, self._efforts, self._message
+        if self._state is None or message is None or status not in (AT_STATES, AT_READINGS):
+            return status
         if status == AT_STATES:
-            synchroniser.push_rest_of_joints(taken, message, told)
+            synchroniser.push_rest_of_joints(self._state.names, message, told)
             self._push_efforts(message.stamps, message.readings)
-            return AT_PAIRING
-        if status == AT_READINGS:
-            if efforts.push_rest(told.item(POSITION), synchroniser.readings, message.stamps, message.readings):
-                synchroniser.restart()
-            return AT_PAIRING
-        return status
+        elif efforts.push_rest(told.item(POSITION), synchroniser.readings, message.stamps, message.readings):
+            synchroniser.restart()
+        return AT_PAIRING
 
     def _learn(self, block: SampleBlock) -> None:
         """Look at what is the same for all messages of one layout, which come as one block in the same memory."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -9,7 +11,7 @@ import numpy as np
 
 from inertid_ros.core.compiled import specialise
 from inertid_ros.core.diagnosis import Health
-from inertid_ros.core.input.arrivals import POSITION, ROW, UNTOUCHED, USED, Message, Motion, Waiting, make_arrived
+from inertid_ros.core.input.arrivals import POSITION, ROW, USED, Message, Motion, Waiting, make_arrived
 from inertid_ros.core.input.joint_stream import JointStream
 from inertid_ros.core.input.reading_faults import ReadingFaults
 from inertid_ros.core.input.segments import (
@@ -78,6 +80,8 @@ class Synchroniser:
     Attributes:
         origin: stamp [ns] of a joint state at time zero, None before the first.
         readings: those that wait for a joint state.
+        columns: where in a sample what is.
+        arrived: the samples of the last message that was taken in one call.
     """
 
     def __init__(
@@ -109,8 +113,8 @@ class Synchroniser:
         """
         self._names, self._is_angle, self._reach = joint_names, is_angle, reach
         self._n = len(joint_names)
-        self._columns = Columns.of(self._n, channels)
-        self._width = self._columns.predicted.stop
+        self.columns = Columns.of(self._n, channels)
+        self._width = self.columns.predicted.stop
         self.readings = readings
         self._delay = round(delay * SECOND)
         self._health = health
@@ -126,9 +130,7 @@ class Synchroniser:
         self._last: Publisher = _NOBODY
         self._marks: FloatArray = np.empty((len(MARKS), 1))
         self._count_settled = specialise(count_settled, readings.integers, readings.states, readings.integers, 0)
-        self._arrived = make_arrived(self._width)
-        self._motion: Motion | None = None
-        self._waiting: Waiting | None = None
+        self.arrived = make_arrived(self._width)
         self._is_inside, self._left_out = False, 0
         """Whether the last reading was inside a gap of the joint states; how many were, so far."""
         self.restart()
@@ -162,10 +164,11 @@ class Synchroniser:
         taken, _, stream, repeated = self._last
         return taken if stream is self._complete[0] and not repeated else None
 
-    def push_rest_of_joints(self, taken: IntArray, message: Message, told: IntArray) -> None:
-        """Take the joint states of the only publisher at which `arrive` has stopped."""
+    def push_rest_of_joints(self, names: tuple[str, ...], message: Message, told: IntArray) -> None:
+        """Take the joint states of the only publisher, which has these names, at which a kernel has stopped."""
+        taken, stream = self.find_columns(names), self._complete[0]
+        assert taken is not None
         stamps, positions, velocities, _ = message
-        stream = self._complete[0]
         if stream.push_rest_of_states(told.item(POSITION), taken, stamps, positions, velocities):
             self._reset_time(keep=stream.columns)
 
@@ -251,7 +254,7 @@ class Synchroniser:
             line[START] += given_up
         return segments
 
-    def arrive(
+    def prepare(
         self,
         rows: Carrier,
         kinds: int,
@@ -260,8 +263,10 @@ class Synchroniser:
         channels: IntArray,
         scales: FloatArray,
         told: IntArray,
-    ) -> int:
-        """Take a message in one call, see `arrival.arrive`; UNTOUCHED unless one publisher gives all joints.
+    ) -> Callable[[], int] | None:
+        """What takes a message in one call, see `arrival.arrive`; None unless one publisher gives all joints.
+
+        It is good for all messages that come in the same memory, until anything else is done here.
 
         Args:
             rows: what carries samples on.
@@ -273,28 +278,22 @@ class Synchroniser:
             told: result, see `arrivals.USED`.
         """
         if not self._complete:
-            return UNTOUCHED
-        stream, line, motion, waiting = self._complete[0], self.readings.integers, self._motion, self._waiting
-        if motion is None or motion.line is not stream.integers or not (taken is None or taken is motion.taken):
-            memory = stream.integers, stream.states, stream.joints, stream.clock, stream.targets
-            motion = self._motion = Motion(*memory, stream.targets if taken is None else taken)
-        if waiting is None or waiting.line is not line or waiting.scales is not scales:
-            waiting = self._waiting = Waiting(line, self.readings.states, channels, scales)
-        return rows.arrive(rows.floats, rows.integers, motion, message, waiting, self._arrived, told, kinds)
+            return None
+        stream, readings = self._complete[0], self.readings
+        memory = stream.integers, stream.states, stream.joints, stream.clock, stream.targets
+        motion = Motion(*memory, stream.targets if taken is None else taken)
+        waiting = Waiting(readings.integers, readings.states, channels, scales)
+        return partial(rows.arrive, rows.floats, rows.integers, motion, message, waiting, self.arrived, told, kinds)
 
     def list_arrived(self, told: IntArray) -> list[Segment]:
-        """Segments of the samples that `arrive` has synchronised, carried on to the first row."""
-        count, (stamps, samples, marks) = told.item(USED), self._arrived
+        """Segments of the samples that a kernel has synchronised, carried on to the first row."""
+        count, (stamps, samples, marks) = told.item(USED), self.arrived
         return self._divide(stamps[:count].copy(), samples[:count].copy(), marks[:, :count], told.item(ROW))
 
     def get_arrived(self, first: int, end: int) -> Segment:
         """Some of the samples of the last message, with predictions."""
-        stamps, samples, _ = self._arrived
-        return Segment(False, stamps[first:end].copy(), samples[first:end].copy(), self._columns, end - first)
-
-    def get_stamp(self, index: int) -> int:
-        """Stamp [ns] of one of them."""
-        return self._arrived.stamps.item(index)
+        stamps, samples, _ = self.arrived
+        return Segment(False, stamps[first:end].copy(), samples[first:end].copy(), self.columns, end - first)
 
     def _read(self, rows: Carrier, streams: list[JointStream], count: int, is_complete: bool) -> list[Segment]:
         """Segments of samples between the gaps."""
@@ -325,7 +324,7 @@ class Synchroniser:
     def _divide(self, stamps: IntArray, samples: FloatArray, marks: FloatArray, row: int) -> list[Segment]:
         """Segments of samples that were carried on to a row, or not at all if they do not simply follow."""
         if row >= -1:
-            return [Segment(False, stamps, samples, self._columns, row)]
+            return [Segment(False, stamps, samples, self.columns, row)]
         self._report_cuts(stamps, marks, self.readings.integers.item(PAIRED_BEFORE))
         cuts = marks[CUT]
         kept = (cuts == FOLLOWS) | (cuts == AFTER_GAP)
@@ -333,7 +332,7 @@ class Synchroniser:
         if len(stamps) == 0:
             return []
         bounds = [0, *(np.flatnonzero(cuts[1:] == AFTER_GAP) + 1).tolist(), len(stamps)]
-        return [Segment(bool(cuts[a]), stamps[a:b], samples[a:b], self._columns) for a, b in pairwise(bounds)]
+        return [Segment(bool(cuts[a]), stamps[a:b], samples[a:b], self.columns) for a, b in pairwise(bounds)]
 
     def _report_cuts(self, stamps: IntArray, marks: FloatArray, before: int) -> None:
         bad = marks[CUT] == NOT_FINITE
@@ -393,7 +392,7 @@ class Synchroniser:
             ):
                 return None
             steps = 0
-        return Segment(False, stamps, samples, self._columns)
+        return Segment(False, stamps, samples, self.columns)
 
     def _count_ready(self, horizon: int, streams: list[JointStream]) -> tuple[int, int]:
         """How many readings have a joint state, and how many after them have waited too long for one."""

@@ -12,14 +12,18 @@ import numpy as np
 from inertid_ros.core.compiled import allocating, brief, compiled
 from inertid_ros.core.input.arrivals import (
     ANSWERED,
+    ANSWERS,
     AT_CUTS,
     AT_PAIRING,
     AT_READINGS,
     AT_ROW,
     AT_STATES,
     CAPACITY,
+    COUNTED,
     DONE,
     END,
+    FIRST_COUNTED,
+    NEWEST_USED,
     NOT_FINITE,
     POSITION,
     PROCESSED,
@@ -105,8 +109,10 @@ def arrive(
             return stopped
     if kinds & READINGS and (count == 0 or arrived.stamps[count - 1] != message.stamps[0]):
         answer_early(x, at, motion, waiting, arrived, told, message.stamps[0])
+    if told[UNANSWERED] == told[END]:
+        return DONE
     unanswered = arrived.samples[told[UNANSWERED] : told[END]]
-    return DONE if are_predicted(unanswered, at[at[INTEGERS_END] + CHANNELS]) else NOT_FINITE
+    return ANSWERS if are_predicted(unanswered, at[at[INTEGERS_END] + CHANNELS]) else NOT_FINITE
 
 
 @compiled
@@ -181,7 +187,7 @@ def answer_early(
 
 @brief
 def note_processed(told: IntArray, stamps: IntArray) -> int:
-    """Note samples (N,) as processed and answered; returns the first that was not answered while it was waiting, or N.
+    """Note samples (N,) as synchronised, and as answered; returns the first that was not while it was waiting, or N.
 
     Stamps that do not grow mean that time was set back: what was answered before counts no more.
     """
@@ -193,6 +199,10 @@ def note_processed(told: IntArray, stamps: IntArray) -> int:
             told[ANSWERED] = stamps[index]
             first = min(first, index)
         told[PROCESSED] = stamps[index]
+    if told[COUNTED] == 0:
+        told[FIRST_COUNTED] = stamps[0]
+    told[NEWEST_USED] = stamps[-1]
+    told[COUNTED] += len(stamps)
     return first
 
 
@@ -219,6 +229,12 @@ class Answered:
         """Start with none."""
         self.told: IntArray = np.zeros(TOLD, dtype=np.int64)
         self.told[[PROCESSED, ANSWERED]] = -1
+
+    def count(self) -> tuple[int, int, int]:
+        """How many samples were synchronised since the last call, and the stamps [ns] of the first and the last."""
+        count, first, newest = self.told[[COUNTED, FIRST_COUNTED, NEWEST_USED]].tolist()
+        self.told[COUNTED] = 0
+        return count, first, newest
 
     def select_processed(self, output: Output) -> Output | None:
         """Those of the processed samples, in order of their stamps, that were not answered while they were waiting."""

@@ -86,6 +86,7 @@ class ArmTask:
     Attributes:
         model: the arm, and which combinations of its parameters can be identified.
         estimator: what holds the information; that of several recordings adds up.
+        deviation: standard deviations (K,) of what is predicted, at the newest row; None before the first.
     """
 
     def __init__(
@@ -149,7 +150,7 @@ class ArmTask:
         self._work = _NO_WORK if self._energy is None else self._energy.work
         self._use_row = self._specialise_use_row()
         self._recorded: list[tuple[int, FloatArray]] = []
-        self._deviation: FloatArray | None = None
+        self.deviation: FloatArray | None = None
         empty = np.empty((0, len(model.channels)))
         self._no_rows = RowOutput(np.empty(0, dtype=np.int64), empty, empty, empty > 0.0, empty)
 
@@ -184,7 +185,7 @@ class ArmTask:
         if self._energy is not None and segment.starts_anew and position == 0 and not is_paused:
             self._energy.restart()
         rest = self._use(sample, record, steps)
-        self._deviation = record[DEVIATION]
+        self.deviation = record[DEVIATION]
         self._recorded.append((stamp, record))
         if is_paused:
             return _NOTHING
@@ -279,7 +280,7 @@ class ArmTask:
         if self._recorded:
             rows = self._list_rows()
         usable = np.logical_not(samples[:, columns.bad])
-        return Output(stamps, measured, predicted, usable, rows, events, self._deviation)
+        return Output(stamps, measured, predicted, usable, rows, events, self.deviation)
 
     def _list_rows(self) -> RowOutput:
         """The rows used since the last segment."""
@@ -293,7 +294,7 @@ class ArmTask:
         predicted, usable = waiting.predicted, np.logical_not(waiting.bad)
         if self.input.must_restore:
             predicted = self.input.restore(waiting, predicted)
-        return Output(waiting.stamps, waiting.readings, predicted, usable, self._no_rows, (), self._deviation)
+        return Output(waiting.stamps, waiting.readings, predicted, usable, self._no_rows, (), self.deviation)
 
     @property
     def _left(self) -> FloatArray:

@@ -29,11 +29,14 @@ class Input(Protocol):
     def synchroniser(self) -> Synchroniser:
         """What pairs readings with joint states."""
 
-    def arrive(self, rows: Carrier, block: SampleBlock, told: IntArray) -> int:
-        """Take a message in one compiled call, see `arrivals.DONE` for how far it came, and `arrivals.USED`.
+    def prepare(self, rows: Carrier, block: SampleBlock, told: IntArray) -> Callable[[], int] | None:
+        """What takes the message in a block, and others in the same memory, in one call, see `arrival.arrive`.
 
-        What stops it before samples are paired is decided here, and then it is AT_PAIRING.
+        None if they cannot be taken so. It is good until anything else is done with this input.
         """
+
+    def settle(self, status: int, told: IntArray) -> int:
+        """Decide what has stopped such a message before its samples were paired: then it is AT_PAIRING."""
 
     def process(self, rows: Carrier) -> list[Segment]:
         """Synchronise all that can be, and carry it on to its first row where nothing is to be decided before."""
