@@ -5,7 +5,7 @@ Frames that it lacks may come from /tf_static, or from /tf.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -94,8 +94,7 @@ class Inputs:
     def __init__(
         self,
         node: Node,
-        topics: Sequence[str],
-        on_sample: Callable[[str, bytes], None],
+        on_sample: Mapping[str, Callable[[bytes], None]],
         on_description: Callable[[str], None],
         on_frames: Callable[[Iterable[Any]], None],
         on_moving: Callable[[Iterable[Any]], None],
@@ -105,8 +104,7 @@ class Inputs:
 
         Args:
             node: the node.
-            topics: of the samples, see TYPES.
-            on_sample: takes topic and message of a sample.
+            on_sample: topics of samples, see TYPES, each with what takes a message.
             on_description: takes the robot description.
             on_frames: takes static transforms.
             on_moving: takes those of /tf, while they are listened to.
@@ -115,7 +113,7 @@ class Inputs:
         self._node, self._on_moving = node, on_moving
         self._moving: Any = None
         self._subscriptions: list[Any] = [
-            self._subscribe(topic, partial(on_sample, topic), partial(on_lost, topic)) for topic in topics
+            self._subscribe(topic, take, partial(on_lost, topic)) for topic, take in on_sample.items()
         ]
         self._subscriptions.append(
             node.create_subscription(String, SOURCE, lambda message: on_description(message.data), DESCRIPTION)

@@ -10,11 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from rclpy.context import Context
+
 from inertid_ros.core.input.arrivals import ANSWERS, DONE, END, UNANSWERED
 from inertid_ros.core.records import Output, SampleBlock
 from inertid_ros.ros.answers import SampleOutputs
 from inertid_ros.ros.identification import Identification
 from inertid_ros.ros.pace import Pace
+from inertid_ros.ros.runtime import SHUTDOWN_ERRORS
 from inertid_ros.ros.session import Session
 
 
@@ -85,10 +88,15 @@ class Lane:
     """
 
     def __init__(
-        self, topic: str, identification: Identification, outputs: dict[str, SampleOutputs], pace: Pace
+        self,
+        topic: str,
+        identification: Identification,
+        outputs: dict[str, SampleOutputs],
+        pace: Pace,
+        context: Context,
     ) -> None:
         """Lead messages of a topic to the sessions that take them."""
-        self._topic, self._pace = topic, pace
+        self._topic, self._pace, self._context = topic, pace, context
         self._received = identification.received
         self._decode = identification.decoders[topic].decode
         self._branches = [_Branch(session, outputs[session.task.name]) for session in identification.list_takers(topic)]
@@ -103,6 +111,11 @@ class Lane:
         if (now := time.monotonic()) > pace.noted_from:
             pace.take_sample(now)
         block = self._decode(data)
-        if block is not None:
+        if block is None:
+            return
+        try:
             for branch in self._branches:
                 branch.take(block, pace)
+        except SHUTDOWN_ERRORS:
+            if self._context.ok():
+                raise

@@ -134,10 +134,14 @@ class EstimatorNode(LifecycleNode):
             )
             undo.callback(forward.destroy)
             takers = identification.take_description, identification.take_frames, identification.watch_frames
-            topics, on_lost = list(identification.received), identification.report_lost
+            topics, on_lost = identification.received, identification.report_lost
             self._pace = Pace(time.monotonic())
-            self._lanes = {topic: Lane(topic, identification, self._sample_outputs, self._pace) for topic in topics}
-            self._inputs = Inputs(self, topics, self._take_sample, *takers, on_lost)
+            # Samples are answered at once, in the subscription's own callback.
+            self._lanes = {
+                topic: Lane(topic, identification, self._sample_outputs, self._pace, self.context) for topic in topics
+            }
+            on_sample = {topic: lane.take for topic, lane in self._lanes.items()}
+            self._inputs = Inputs(self, on_sample, *takers, on_lost)
             undo.callback(self._inputs.destroy)
             undo.callback(self.destroy_timer, self._start_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics))
             self._ticker = self._start_timer(PERIOD, self._tick)
@@ -218,23 +222,17 @@ class EstimatorNode(LifecycleNode):
             self._stop_timers()
             self._set_estimate_rate(self._identification, settings.estimate_rate)
 
-    # Samples are answered at once, in the subscription's own callback: see `lane`
-
-    def _take_sample(self, topic: str, data: bytes) -> None:
-        try:
-            self._lanes[topic].take(data)
-        except SHUTDOWN_ERRORS:
-            if self.context.ok():
-                raise
-
     def _tick(self) -> None:
         self._pace.tick(time.monotonic(), 1e-9 * self._ticker.time_until_next_call())
 
     # All else is judged and composed by the worker, from a copy of what is known at the moment
 
     def _publish_estimate(self, session: Session, period: float) -> None:
-        outputs, revision = self._estimate_outputs[session.task.name], session.revision
+        outputs, revision, known = self._estimate_outputs[session.task.name], session.revision, session.known
         if not self._active or not outputs.wanted or session.can_wait:
+            return
+        if (last := outputs.find_last(known)) is not None:
+            self._publish(last)
             return
         prepared = session.prepare_estimate()
         if prepared is None:
@@ -243,6 +241,7 @@ class EstimatorNode(LifecycleNode):
         def publish(result: tuple[tuple[Judged, Composed], float]) -> None:
             (judged, composed), cost = result
             if session.revision == revision and session.accept_estimate(judged, cost) is not None:
+                outputs.keep(known, composed)
                 self._publish(composed)
 
         self._worker.submit(session.task.name, partial(_measure, outputs.prepare(prepared, period)), publish)

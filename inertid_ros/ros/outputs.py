@@ -5,7 +5,7 @@ Messages are composed, and serialised, in the worker's thread, and published in 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cached_property, partial
 from typing import Any
 
@@ -62,6 +62,7 @@ class EstimateOutputs:
         self._grip = publishers.create(PoseWithCovarianceStamped, "~/object/grip") if is_load else None
         self._samples = samples
         self._painter = MarkerPainter()
+        self._last: tuple[Hashable, list[Any], Composed] | None = None
 
     @property
     def wanted(self) -> list[tuple[Any, _Compose]]:
@@ -79,6 +80,16 @@ class EstimateOutputs:
             self._object.publish(object_message(held, frame))
             if (grip := grip_message(held, frame)) is not None:
                 self._grip.publish(grip)
+
+    def find_last(self, known: Hashable) -> Composed | None:
+        """The messages composed last, if no more is known since, and the same publishers are listened to."""
+        if self._last is None or self._last[0] != known or self._last[1] != [publisher for publisher, _ in self.wanted]:
+            return None
+        return self._last[2]
+
+    def keep(self, known: Hashable, composed: Composed) -> None:
+        """Keep messages for as long as no more is known than this."""
+        self._last = known, [publisher for publisher, _ in composed], composed
 
     def prepare(self, judge: Callable[[], Judged], period: float) -> Callable[[], tuple[Judged, Composed]]:
         """Return a job that judges an estimate and composes its messages, in any thread.

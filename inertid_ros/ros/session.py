@@ -31,9 +31,9 @@ from inertid_ros.ros.task import Task
 Judged = LoadEstimate | LinksEstimate | Exception
 """An estimate, or why judging it failed."""
 
-SHARE = 0.04
-"""Part of a processor that estimates may take where they need not come at a fixed rate: a fifth of what messages at
-1 kHz cost in rclpy anyway. Those of a 7-joint arm take 50 ms with their feasible completion: they come every 1.3 s."""
+SHARE = 0.025
+"""Part of a processor that estimates may take where they need not come at a fixed rate: an eighth of what messages at
+1 kHz cost in rclpy anyway. Those of a 7-joint arm take 50 ms with their feasible completion: they come every 2 s."""
 FRESH = 0.5
 """Seconds for which an estimate is good enough for the diagnostics, half their period."""
 
@@ -409,6 +409,12 @@ class Session:
         came = {topic: count - self._received_before.get(topic, 0) for topic, count in self._received.items()}
         joints, wrenches = came.get("joint_states", 0), came.get(self.task.answered, 0) if self.task.wrenches else 0
         return replace(self._usage, joints_received=joints, wrenches_received=wrenches)
+
+    @property
+    def known(self) -> tuple[int, bool, int, int]:
+        """What changes as soon as an estimate may be another one."""
+        self._count_used()
+        return self.revision, self._paused, self._newest, self._usage.samples_used
 
     def prepare_estimate(self) -> Callable[[], Judged] | None:
         """Return what judges what is known now, in any thread, for `accept_estimate`; None where there is no chain."""
