@@ -61,9 +61,13 @@ class Equation:
     def assemble(self, signals: FloatArray) -> FloatArray:
         """Regressors (..., K, U) of signals (..., S)."""
         count, size = len(self.channels), len(self.unknowns)
-        places = np.zeros((self.signals, count * size))
-        np.add.at(places, (self.entry_signals, self.entry_channels * size + self.entry_unknowns), self.entry_factors)
-        return np.asarray(signals @ places).reshape(*signals.shape[:-1], count, size)
+        places = self.entry_channels * size + self.entry_unknowns
+        order = np.argsort(places, kind="stable")
+        taken, firsts = np.unique(places[order], return_index=True)
+        regressors = np.zeros((*signals.shape[:-1], count * size))
+        entries = signals[..., self.entry_signals[order]] * self.entry_factors[order]
+        regressors[..., taken] = np.add.reduceat(entries, firsts, axis=-1)
+        return regressors.reshape(*signals.shape[:-1], count, size)
 
     def compute(self, positions: FloatArray, velocities: FloatArray, accelerations: FloatArray) -> FloatArray:
         """All of d/dt P + R (N, S) at (N, n) joint positions, velocities and accelerations."""
