@@ -126,7 +126,7 @@ class ReweightedEstimator:
         Args:
             used: for each of the K channels the columns of rows that can be in it, ascending: unknowns, then nuisances.
             prior: what is known of the U unknowns before any data.
-            floors: (K,) smallest standard deviation of a row that is believed.
+            floors: (K,) smallest standard deviation of a row that is believed; whoever owns them may raise them.
             correlation: how many rows are worth one for white noise.
             nuisances: what may be systematically wrong with readings and friction; nothing if None.
             kinematics: what may be wrong with places and axes of joints; nothing if None.
@@ -353,6 +353,9 @@ class ReweightedEstimator:
             self._channel(k).fold_in(other._channel(k).matrix)
             self._channel(k, self._early).fold_in(other._channel(k, other._early).matrix)
         self._early_rows = self._early_rows + other._early_rows
+        rows = 1.0 + np.stack((self._sums[:, 0], other._sums[:, 0]))
+        mean = np.sqrt(np.average(np.square((self._floors, other._floors)), axis=0, weights=rows))
+        self._floors = np.where(self._floors == other._floors, self._floors, mean)
         self._sums[:, :3] += other._sums[:, :3]
         self._long = self._long + other._long
         self._short = self._short + other._short
