@@ -49,6 +49,8 @@ _COLUMN_ERROR = 3e-3
 """Part of its length to which a column is taken to be known: lengths of a URDF and noise of velocities together."""
 _WORTH_ALL = 0.99
 """Share from which rows are worth as much as before."""
+_COMPARED = 1024
+"""Products of a block, of some 20 000, by which it is compared with others: they differ as much as all do."""
 _PRODUCTS_BLOCK = 100.0
 """Rows (2 s of motion) in a block whose scores show the misfit: several times as long as the filters remember."""
 
@@ -141,6 +143,7 @@ class ReweightedEstimator:
         self._offsets = np.zeros((len(sizes) + 1, 2), dtype=np.int64)
         self._offsets[1:, 0], self._offsets[1:, 1] = np.cumsum((sizes + 1) ** 2), np.cumsum(sizes)
         self._all_used = np.concatenate([*self._used, np.empty(0, dtype=np.int64)])
+        self._compared = _list_compared(sizes, self._offsets[:, 0])
         self.reset()
 
     def reset(self) -> None:
@@ -150,7 +153,7 @@ class ReweightedEstimator:
         self._early: FloatArray = np.zeros_like(self._matrices)
         self._early_rows: FloatArray = np.zeros(channels)
         self._products, self._lost = np.zeros((2, 3, len(self._matrices)))
-        self._product_rows, self._past, self._is_spent = 0, Blocks(), False
+        self._product_rows, self._past, self._is_spent = 0, Blocks(self._compared), False
         self._kept, self._states = self._make_kept(), MotionStates()
         self._sums: FloatArray = np.zeros((channels, 6))
         self._long, self._short, self._blocks = np.zeros((3, channels))
@@ -372,7 +375,7 @@ class ReweightedEstimator:
         """
         other = copy.copy(self)
         empty = np.empty((3, 0))
-        other.__dict__.update(_is_spent=True, _past=Blocks(), _products=empty, _lost=empty, _kept=None)
+        other.__dict__.update(_is_spent=True, _past=Blocks(self._compared), _products=empty, _lost=empty, _kept=None)
         return other
 
     def copy(self) -> ReweightedEstimator:
@@ -402,3 +405,13 @@ class ReweightedEstimator:
                 for k, used in enumerate(self._used)
             ]
         )
+
+
+def _list_compared(sizes: IntArray, offsets: IntArray) -> IntArray:
+    """Places of some products of columns in those of channels with so many columns (K,), which begin at offsets."""
+    places = [
+        start + row * (size + 1) + column
+        for size, start in zip(sizes.tolist(), offsets.tolist(), strict=False)
+        for row, column in zip(*np.tril_indices(size), strict=True)
+    ]
+    return np.array(places[:: max(1, len(places) // _COMPARED)], dtype=np.int64)
