@@ -49,7 +49,7 @@ _COLUMN_ERROR = 3e-3
 """Part of its length to which a column is taken to be known: lengths of a URDF and noise of velocities together."""
 _WORTH_ALL = 0.99
 """Share from which rows are worth as much as before."""
-_COMPARED = 1024
+_COMPARED = 256
 """Products of a block, of some 20 000, by which it is compared with others: they differ as much as all do."""
 _PRODUCTS_BLOCK = 100.0
 """Rows (2 s of motion) in a block whose scores show the misfit: several times as long as the filters remember."""
