@@ -45,6 +45,7 @@ class EffortImperfections:
         gear: part of the torque between gear and link that the gear takes as friction, as it is.
         spring: torque of a balance spring at the second joint, as a part of its lever, as it is.
         low_pass: cutoff of a filter in the driver of the efforts [Hz]; 0 for none.
+        step: to multiples of which the driver rounds efforts [Nm], as it is; 0 if it does not.
         places: of the joints in the URDF [m], along each axis, and
         axes: of their axes and zeros there [rad], about each.
         coloured: share of the noise's standard deviation that is correlated, over
@@ -63,6 +64,7 @@ class EffortImperfections:
     gear: float = 0.0
     spring: float = 0.0
     low_pass: float = 0.0
+    step: float = 0.0
     places: float = 0.0
     axes: float = 0.0
     coloured: float = 0.0
@@ -175,6 +177,8 @@ def record(
     if has.low_pass:
         decay = np.exp(-2.0 * np.pi * has.low_pass / rate)
         efforts = lfilter([1.0 - decay], [1.0, -decay], efforts, axis=0, zi=decay * efforts[:1])[0]
+    if has.step:
+        efforts = np.round(efforts / has.step) * has.step
     q = np.round(q / has.encoder) * has.encoder
     velocities = v + has.tachometer * rng.normal(size=v.shape)
     stamps = 1_700_000_000_000_000_000 + np.round(times * 1e9).astype(np.int64)

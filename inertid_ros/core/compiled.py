@@ -60,6 +60,7 @@ _KERNELS = (
     "rows/energy.py",
     "rows/making.py",
     "rows/memory.py",
+    "rows/rounding.py",
     "rows/rows.py",
     "rows/standstill.py",
     "rows/tilt.py",

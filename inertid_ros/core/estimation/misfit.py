@@ -19,8 +19,10 @@ k_bc = tr(I_b I_c) / (|I_b| |I_c|), as Conley (1999) does for errors that depend
 Noise that is correlated in time shows in the blocks' own scores, k_bb = 1; misfit that returns with the motion in those
 of like blocks: then n repetitions inflate n times, and tell no more than one. Of independent noise they tell more.
 
-Where only some of the blocks are kept, pairs of different blocks stand for several: their sum is right on average, but
-may come out as anything, even below zero. Then inflation is at least what the blocks show each for itself, k_bc = 0.
+Of a long recording, and of several, those blocks are added up whose motions are most alike, k_bc near 1: that changes
+the sums above the least, and what noise lets expect of them holds for any blocks. Leaving blocks out would not do: the
+scores of all add up to nothing after the fit, those of a part do not, and where most of the freedom is in that sum,
+little is left to compare them with.
 """
 
 from __future__ import annotations
@@ -31,12 +33,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertid_ros.core.records import FloatArray
+from inertid_ros.core.records import FloatArray, IntArray
 
 FEWEST_BLOCKS = 3
 """Blocks that are needed; of two, the fit explains both."""
 _KEPT_BLOCKS = 16
-"""Blocks that are kept of a long recording, evenly spread over it: more say little new and take time."""
+"""Blocks that are told apart in a long recording: more say little new and take time."""
 _DEPENDENT = 1e-6
 """Part of the largest information below which a direction is not counted: rounding of the products takes it over."""
 _LEAST_FREEDOM = 0.1
@@ -70,21 +72,26 @@ class Blocks:
     """Sums of products of rows, block by block; each of them is never changed.
 
     Attributes:
-        numbers: of the blocks that are kept, counted from 0.
+        numbers: of the blocks that are added up in each of those that are kept, counted from 0.
         lengths: how many blocks each part has.
     """
 
-    def __init__(self) -> None:
-        """Start with none."""
+    def __init__(self, compared: IntArray) -> None:
+        """Start with none.
+
+        Args:
+            compared: which of the N products tell how like two blocks are: some of those of the motion. Where readings
+                were among them, blocks would be added up whose noise is alike.
+        """
+        self._compared = compared
         self._kept: tuple[_Counted, ...] = ()
-        self.numbers: tuple[int, ...] = ()
+        self.numbers: tuple[tuple[int, ...], ...] = ()
         self._parts: tuple[_Counted, ...] = ()
         self.lengths: tuple[float, ...] = ()
-        self._stride = 1
 
     @property
     def kept(self) -> tuple[FloatArray, ...]:
-        """Products (4, N) of blocks, UNWEIGHTED to DRIVEN, evenly spread over all of them."""
+        """Products (4, N) of all blocks, UNWEIGHTED to DRIVEN, of which those are added up that are most alike."""
         return tuple(one.weigh() for one in self._kept)
 
     @property
@@ -100,8 +107,7 @@ class Blocks:
     def end(self, products: FloatArray) -> None:
         """Take a block over, which must not be changed any more."""
         block = _Counted(products)
-        if self.ended % self._stride == 0:
-            self._kept, self.numbers = (*self._kept, block), (*self.numbers, self.ended)
+        self._kept, self.numbers = (*self._kept, block), (*self.numbers, (self.ended,))
         self._parts, self.lengths = (*self._parts, block), (*self.lengths, 1.0)
         self._thin_out()
 
@@ -136,8 +142,8 @@ class Blocks:
 
     @property
     def are_single(self) -> bool:
-        """Whether no two of them have been added up, and none is left out."""
-        return self._stride == 1
+        """Whether no two of them have been added up."""
+        return len(self._kept) == len(self._parts) == self.ended
 
     def change(self, changes: dict[int, FloatArray]) -> Blocks:
         """The same with blocks of these numbers changed, by products of rows by their sense (3, N), if single."""
@@ -149,18 +155,49 @@ class Blocks:
 
     def add(self, other: Blocks) -> None:
         """Take over the blocks of another recording."""
-        self._kept, self.numbers = self._kept + other._kept, self.numbers + tuple(self.ended + n for n in other.numbers)
+        theirs = tuple(tuple(self.ended + number for number in numbers) for numbers in other.numbers)
+        self._kept, self.numbers = self._kept + other._kept, self.numbers + theirs
         self._parts, self.lengths = self._parts + other._parts, self.lengths + other.lengths
         self._thin_out()
 
     def _thin_out(self) -> None:
-        while len(self._kept) > _KEPT_BLOCKS:
-            self._kept, self.numbers = self._kept[::2], self.numbers[::2]
-            self._stride *= 2
+        if len(self._kept) > _KEPT_BLOCKS:
+            self._add_up()
         while len(self._parts) > _KEPT_BLOCKS:
             parts, pairs = self.parts, range(0, len(self._parts), 2)
             self._parts = tuple(_Counted(np.sum(parts[first : first + 2], axis=0)) for first in pairs)
             self.lengths = tuple(sum(self.lengths[first : first + 2]) for first in pairs)
+
+    def _add_up(self) -> None:
+        """Add up blocks that are alike, or follow each other."""
+        kept, numbers = list(self._kept), list(self.numbers)
+        some = np.array([one.products[UNWEIGHTED, self._compared] for one in kept])
+        while len(kept) > _KEPT_BLOCKS:
+            first, second = _find_alike(some, np.array([np.mean(own) for own in numbers]))
+            total = kept[first].weigh() + kept[second].weigh()
+            kept[first], numbers[first] = _Counted(total), (*numbers[first], *numbers[second])
+            some[first] += some[second]
+            some = np.delete(some, second, axis=0)
+            del kept[second], numbers[second]
+        self._kept, self.numbers = tuple(kept), tuple(numbers)
+
+
+def _find_alike(products: FloatArray, times: FloatArray) -> tuple[int, int]:
+    """The two blocks, in their order, of which the least is lost if they are added up.
+
+    Nothing is if their products (B, N) are multiples of each other. If they are not, friction that has wandered in
+    between, whose variance grows with the time between them, times (B,), is no longer the same in both: the square of
+    what is lost goes with |t_b - t_c| (1 - k_bc). Each product counts in relation to its root mean square over all
+    blocks, whatever its unit.
+    """
+    sizes = np.sqrt(np.mean(products**2, axis=0))
+    scaled = products[:, sizes > 0.0] / sizes[sizes > 0.0]
+    lengths = np.linalg.norm(scaled, axis=1)
+    likeness = scaled @ scaled.T / np.maximum(np.outer(lengths, lengths), np.finfo(float).tiny)
+    lost = np.abs(times[:, None] - times) * (1.0 - likeness)
+    lost[np.tril_indices(len(products))] = np.inf
+    first, second = np.unravel_index(int(np.argmin(lost)), lost.shape)
+    return int(first), int(second)
 
 
 def fill(lower: FloatArray) -> FloatArray:
@@ -171,14 +208,13 @@ def fill(lower: FloatArray) -> FloatArray:
 class ChannelScores:
     """The blocks of one channel, ready to compare the scores of solutions with what noise lets expect."""
 
-    def __init__(self, products: FloatArray, factor: FloatArray, unknowns: int, ended: int) -> None:
+    def __init__(self, products: FloatArray, factor: FloatArray, unknowns: int) -> None:
         """Orthonormalise.
 
         Args:
             products: (B, n + 1, n + 1) of the blocks' lines [A, nuisances, y], lower triangles.
             factor: (m, m) root of the channel's information of all rows on its m unknowns.
             unknowns: m, how many of the n columns belong to A.
-            ended: how many blocks there have been, of which B are given.
         """
         whole = fill(products[:, :unknowns, :unknowns])
         information = factor.T @ factor
@@ -192,14 +228,12 @@ class ChannelScores:
         pairs = flat @ flat.T
         norms = np.sqrt(np.diag(pairs))
         norms[norms == 0.0] = 1.0
-        repeated = np.full(pairs.shape, ended / max(len(products), 1))
-        np.fill_diagonal(repeated, 1.0)
-        weights = pairs / np.outer(norms, norms) * repeated
+        weights = pairs / np.outer(norms, norms)
         total = float(np.trace(own, axis1=1, axis2=2).sum())
         least = _LEAST_FREEDOM * total
         freedom = total - float((weights * pairs).sum())
         self._ways = [(weights, max(freedom, least))]
-        if freedom < least or ended > len(products):
+        if freedom < least:
             self._ways.append((np.eye(len(pairs)), max(total - float(np.trace(pairs)), least)))
 
     def find_variance(self, products: FloatArray, coefficients: FloatArray) -> float:

@@ -49,6 +49,8 @@ _COLUMN_ERROR = 3e-3
 """Part of its length to which a column is taken to be known: lengths of a URDF and noise of velocities together."""
 _WORTH_ALL = 0.99
 """Share from which rows are worth as much as before."""
+_COMPARED = 256
+"""Products of a block, of some 20 000, by which it is compared with others: they differ as much as all do."""
 _PRODUCTS_BLOCK = 100.0
 """Rows (2 s of motion) in a block whose scores show the misfit: several times as long as the filters remember."""
 
@@ -126,7 +128,7 @@ class ReweightedEstimator:
         Args:
             used: for each of the K channels the columns of rows that can be in it, ascending: unknowns, then nuisances.
             prior: what is known of the U unknowns before any data.
-            floors: (K,) smallest standard deviation of a row that is believed.
+            floors: (K,) smallest standard deviation of a row that is believed; whoever owns them may raise them.
             correlation: how many rows are worth one for white noise.
             nuisances: what may be systematically wrong with readings and friction; nothing if None.
             kinematics: what may be wrong with places and axes of joints; nothing if None.
@@ -141,6 +143,7 @@ class ReweightedEstimator:
         self._offsets = np.zeros((len(sizes) + 1, 2), dtype=np.int64)
         self._offsets[1:, 0], self._offsets[1:, 1] = np.cumsum((sizes + 1) ** 2), np.cumsum(sizes)
         self._all_used = np.concatenate([*self._used, np.empty(0, dtype=np.int64)])
+        self._compared = _list_compared(sizes, self._offsets[:, 0])
         self.reset()
 
     def reset(self) -> None:
@@ -150,7 +153,7 @@ class ReweightedEstimator:
         self._early: FloatArray = np.zeros_like(self._matrices)
         self._early_rows: FloatArray = np.zeros(channels)
         self._products, self._lost = np.zeros((2, 3, len(self._matrices)))
-        self._product_rows, self._past, self._is_spent = 0, Blocks(), False
+        self._product_rows, self._past, self._is_spent = 0, Blocks(self._compared), False
         self._kept, self._states = self._make_kept(), MotionStates()
         self._sums: FloatArray = np.zeros((channels, 6))
         self._long, self._short, self._blocks = np.zeros((3, channels))
@@ -353,6 +356,9 @@ class ReweightedEstimator:
             self._channel(k).fold_in(other._channel(k).matrix)
             self._channel(k, self._early).fold_in(other._channel(k, other._early).matrix)
         self._early_rows = self._early_rows + other._early_rows
+        rows = 1.0 + np.stack((self._sums[:, 0], other._sums[:, 0]))
+        mean = np.sqrt(np.average(np.square((self._floors, other._floors)), axis=0, weights=rows))
+        self._floors = np.where(self._floors == other._floors, self._floors, mean)
         self._sums[:, :3] += other._sums[:, :3]
         self._long = self._long + other._long
         self._short = self._short + other._short
@@ -369,7 +375,7 @@ class ReweightedEstimator:
         """
         other = copy.copy(self)
         empty = np.empty((3, 0))
-        other.__dict__.update(_is_spent=True, _past=Blocks(), _products=empty, _lost=empty, _kept=None)
+        other.__dict__.update(_is_spent=True, _past=Blocks(self._compared), _products=empty, _lost=empty, _kept=None)
         return other
 
     def copy(self) -> ReweightedEstimator:
@@ -399,3 +405,13 @@ class ReweightedEstimator:
                 for k, used in enumerate(self._used)
             ]
         )
+
+
+def _list_compared(sizes: IntArray, offsets: IntArray) -> IntArray:
+    """Places of some products of columns in those of channels with so many columns (K,), which begin at offsets."""
+    places = [
+        start + row * (size + 1) + column
+        for size, start in zip(sizes.tolist(), offsets.tolist(), strict=False)
+        for row, column in zip(*np.tril_indices(size), strict=True)
+    ]
+    return np.array(places[:: max(1, len(places) // _COMPARED)], dtype=np.int64)

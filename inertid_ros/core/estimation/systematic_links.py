@@ -260,7 +260,7 @@ def _list_scores(channels: Sequence[GearedChannel], ended: int, unknowns: int) -
     scores = []
     for geared in channels:
         own = int((geared.channel.used < unknowns).sum())
-        scores.append(ChannelScores(geared.kept, geared.channel.matrix[:own, :own], own, ended))
+        scores.append(ChannelScores(geared.kept, geared.channel.matrix[:own, :own], own))
     return scores
 
 
@@ -294,7 +294,7 @@ def _expand(channel: Channel, values: FloatArray, gain: int) -> tuple[IntArray, 
 def _list_courses(channels: Sequence[GearedChannel], nuisances: Nuisances, blocks: Blocks) -> list[_Courses]:
     """How friction of each channel may run."""
     lengths = np.array(blocks.lengths)
-    within = np.searchsorted(np.cumsum(lengths), blocks.numbers, side="right")
+    within = [np.searchsorted(np.cumsum(lengths), numbers, side="right") for numbers in blocks.numbers]
     found = []
     for k, geared in enumerate(channels):
         used = geared.channel.used
@@ -303,7 +303,8 @@ def _list_courses(channels: Sequence[GearedChannel], nuisances: Nuisances, block
         courses: FloatArray = np.empty((len(lengths), 0))
         if nuisances.wander > 0.0 and len(friction) and len(lengths) > 1:
             courses = find_courses(lengths, geared.squares[:, friction[-1]])
-        found.append(_Courses(friction, courses, courses[within]))
+        in_blocks = np.array([courses[parts].mean(axis=0) for parts in within]).reshape(len(within), courses.shape[1])
+        found.append(_Courses(friction, courses, in_blocks))
     return found
 
 

@@ -37,6 +37,7 @@ from inertid_ros.core.records import Event, FloatArray, IntArray, Output, RowOut
 from inertid_ros.core.robot.robot import Robot
 from inertid_ros.core.rows.advance import INTERVAL
 from inertid_ros.core.rows.energy import EnergyRowSource, RowFit, Work
+from inertid_ros.core.rows.rounding import find_rounding, make_rounding
 from inertid_ros.core.rows.rows import Filters, Rows
 from inertid_ros.core.rows.tilt import AXES, LEVEL, GravityTilt
 from inertid_ros.core.settings.choices import Method
@@ -113,13 +114,14 @@ class ArmTask:
         self.input = ArmInput(robot, model.arm, links, health, static)
         self.rows = Rows(equation, joints, self._method, filters)
         self._energy_rows = EnergyRowSource(model, links) if self._method is Method.ENERGY else None
-        floors = self._floors = _list_floors(links, model)
+        self._least, self._rounding = _list_floors(links, model), make_rounding(len(model.channels))
+        floors = self._floors = self._least.copy()
         self._fit: RowFit | None = None
         used, correlation = equation.used, self.rows.correlation
         if self._energy_rows is not None:
             used, correlation = (np.arange(len(equation.unknowns)),), self._energy_rows.correlation
             self._fit = RowFit(len(floors))
-            floors = floors[:1]
+            floors = self._least[:1]
         self._nuisances = len(equation.unknowns) - len(prior.factor)
         self._links = int((model.base.columns < model.unknowns.inertial.stop).sum())
         self._gears = _list_gears(model, equation)
@@ -157,7 +159,7 @@ class ArmTask:
     def _specialise_use_row(self) -> Callable[..., int]:
         rows, table = self.rows, np.empty((1, 1))
         known = Predicted(self._values, self._root, self._left), self.estimator.fitted, self._work, self._tilted
-        which = self._gears, 0, 0
+        which = self._gears, 0, 0, self._rounding
         return specialise(use_row, rows.own_floats, rows.own_integers, table, self._drives, *known, *which, table, 0)
 
     def begin(self, segment: Segment) -> int:
@@ -216,7 +218,7 @@ class ArmTask:
         predicted = Predicted(self._values, self._root, self._left)
         known = predicted, estimator.fitted, self._work, self._tilted
         memory = rows.own_floats, rows.own_integers
-        which = self._gears, self._links, first_late
+        which = self._gears, self._links, first_late, self._rounding
         rest = self._use_row(*memory, sample[None], self._drives, *known, *which, record, steps)
         if steps & FILL:
             estimator.keep_row(rows.row.equations, record[USABLE], record[SENSE])
@@ -235,6 +237,8 @@ class ArmTask:
         check.take(positions, gravity, efforts, bad)
 
     def _solve(self, time: float) -> None:
+        rounded = np.sqrt(find_rounding(self._rounding, self.rows.correlation))
+        self._floors[:] = np.hypot(self._least, rounded)  # the estimator's own
         solution = self.estimator.update()
         if self._tilt is not None:
             wrong = np.zeros(len(self.model.channels))

@@ -14,7 +14,8 @@ from inertid_ros.core.estimation.channels import Fitted, find_spread, fold_chann
 from inertid_ros.core.records import FloatArray, IntArray
 from inertid_ros.core.rows.energy import Work, add_work
 from inertid_ros.core.rows.making import fill_nuisances, record_row
-from inertid_ros.core.rows.memory import CHANNELS, ROW, ROW_USABLE, UNKNOWNS
+from inertid_ros.core.rows.memory import CHANNELS, JOINTS, ROW, ROW_USABLE, UNKNOWNS
+from inertid_ros.core.rows.rounding import note_rounding
 from inertid_ros.core.rows.tilt import Tilted, take_tilt
 
 RECORD, ADD_WORK, FILL, FOLD = 1, 2, 4, 8
@@ -65,6 +66,7 @@ def use_row(
     gears: IntArray,
     links: int,
     first_late: int,
+    rounding: FloatArray,
     record: FloatArray,
     steps: int,
 ) -> int:
@@ -82,6 +84,7 @@ def use_row(
         gears: see `fill_nuisances`.
         links: how many of the unknowns, the first ones, are those of links.
         first_late: the first channel that may be late.
+        rounding: in what steps readings come, see `note_rounding`.
         record: (6, K) what is recorded of the row, see RECORDED.
         steps: which.
 
@@ -104,6 +107,9 @@ def use_row(
             take_tilt(tilted, samples[0])
         fill_nuisances(m, of, first_late, tilted.state[2], predicted.values[:links], gears, record[SENSE])
     if steps & FOLD:
+        first = 1 + 2 * of[JOINTS]
+        readings, bad = samples[0, first : first + channels], samples[0, first + channels : first + 2 * channels]
+        note_rounding(rounding, readings, bad, samples[0, 1 + of[JOINTS] : first])
         usable = m[of[ROW_USABLE] : of[ROW_USABLE] + channels]
         if fold_channels(fitted, row, usable, record[SPREAD], record[SENSE]):
             rest |= BLOCK_OVER

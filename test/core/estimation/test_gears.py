@@ -33,7 +33,7 @@ def _make_lines(gear: float, believed: FloatArray) -> tuple[FloatArray, FloatArr
 
 
 def _sum_up(lines: FloatArray, senses: FloatArray) -> Blocks:
-    blocks = Blocks()
+    blocks = Blocks(np.arange(1))
     for part, sense in zip(lines.reshape(12, -1, 8), senses.reshape(12, -1), strict=True):
         chosen = part, part, part[sense == 1.0], part[sense == -1.0]
         blocks.end(np.array([np.tril(own.T @ own).ravel() for own in chosen]))
@@ -87,7 +87,7 @@ def test_friction_under_load_is_found_with_links_that_were_wrong(gear: float) ->
 
 def test_without_rows_nothing_changes() -> None:
     channel = _make_channel(np.zeros((1, 8)))
-    (products,) = Blocks().list_products([8])
+    (products,) = Blocks(np.arange(1)).list_products([8])
     geared = GearedChannel(channel, products, 0, [GEAR], 2)
     geared.load(LINKS)
     assert geared.channel is channel

@@ -60,7 +60,7 @@ def test_products_become_those_of_rows_that_knew_the_links(monkeypatch: pytest.M
     monkeypatch.setattr(senses, "_SAME", 1e-12)
     usable = (np.random.default_rng(5).uniform(size=(BLOCK * BLOCKS + REST, 2)) < 0.8).astype(float)
     old, new = ([*map(_divide, (*_make_rows(links), usable))] for links in (URDF, LINKS))
-    kept, blocks = KeptRows(USED, DIRECTIONS, GEARS, 3, WIDTH), Blocks()
+    kept, blocks = KeptRows(USED, DIRECTIONS, GEARS, 3, WIDTH), Blocks(np.arange(1))
     for rows, found, good in zip(*old, strict=True):
         for row in zip(rows, good, found, strict=True):
             kept.keep(*row)
@@ -88,5 +88,5 @@ def test_rows_that_count_less_are_moved_as_such(monkeypatch: pytest.MonkeyPatch)
     kept.discount(SHARES)
     spread = np.repeat(SHARES, [(len(own) + 1) ** 2 for own in USED])
     present = spread * _sum_up(rows, found, usable)
-    kept.judge(LINKS, Blocks(), present)
+    kept.judge(LINKS, Blocks(np.arange(1)), present)
     np.testing.assert_allclose(present, spread * _sum_up(wanted, better, usable), atol=1e-12)

@@ -44,7 +44,7 @@ def _solve(lines: FloatArray, nuisances: Nuisances, start: FloatArray = TRUE) ->
         Channel(np.asarray(np.linalg.qr(own[:, [*columns, 7]], mode="r")), np.array(columns), ROWS, NOISE**2, 0.0)
         for own, columns in zip(lines, used, strict=True)
     ]
-    return solve_jointly(channels, SquareRootInformation(np.full(3, 100.0)), start, nuisances, Blocks())
+    return solve_jointly(channels, SquareRootInformation(np.full(3, 100.0)), start, nuisances, Blocks(np.arange(1)))
 
 
 def test_nuisances_are_found_as_by_dense_nonlinear_least_squares() -> None:
@@ -140,7 +140,7 @@ def test_friction_that_wanders_is_its_mean_and_hides_nothing_else(share: float) 
     warm = 1.0 - 0.3 * np.linspace(0.0, 1.0, len(lines))
     lines[:, 2:5] = 0.0
     lines[:, 5] = TRUE[0] * lines[:, 0] + warm * TRUE[1] * lines[:, 1] + NOISE * random.normal(size=len(lines))
-    past = Blocks()
+    past = Blocks(np.arange(1))
     for part in lines.reshape(blocks, 100, 6):
         past.end(np.tile(np.tril(part.T @ part).ravel(), (4, 1)))
         if past.ended == blocks // 2:
@@ -171,7 +171,7 @@ def test_gains_that_differ_more_than_is_set_are_doubted(scale: float, low: float
             for own in zip(a, y, strict=True)
         ]
         prior = SquareRootInformation(np.array([100.0]))
-        found = solve_jointly(channels, prior, np.array([2.0]), Nuisances(gain=0.02), Blocks())
+        found = solve_jointly(channels, prior, np.array([2.0]), Nuisances(gain=0.02), Blocks(np.arange(1)))
         widths.append(float(np.sqrt(found.covariance[0, 0])) / (2.0 * 0.02 / np.sqrt(6.0)))
         errors.append(float(found.values[0] - 2.0))
     assert low - 0.05 <= np.median(widths) <= high + 0.05, "in units of the width if gains are as set"
