@@ -212,7 +212,7 @@ class Mover:
         supervisor, present = Supervisor(stage.trajectory, joints, tolerance), self.look(joints.names)
         reason = "joints are missing" if present is None else supervisor.find_reason(0.0, present, ())
         if reason:
-            raise MotionStoppedError(f"{stage.name}: {reason}; nothing was sent, plan it again from where the arm is")
+            raise MotionStoppedError(f"{stage.name}: {reason}; nothing was sent; run the command again")
         sent = self._client.send_goal_async(self._make_goal(self._action, stage.trajectory))
         try:
             self.wait(sent.done, f"answer from {self._name}")

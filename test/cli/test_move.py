@@ -338,7 +338,7 @@ def test_a_pose_from_which_no_way_can_lead_is_named_at_once(
     with pytest.raises(MotionStoppedError, match=r"joint5 is at 2\.200 rad, beyond its limit 1\.745: jog the arm back"):
         plan(options("--scale", "0.5"), motion, puma)
     rig.controller.position = np.array(COLLIDING)
-    puma.wait(lambda: np.array_equal(puma.look(PUMA), rig.controller.position), "joint_states")
+    puma.wait(lambda: puma.observer.listen().joints.get("joint5") == COLLIDING[4], "joint_states")
     with pytest.raises(UnsafeMotionError, match=r"where the arm is now, 'link\d' and 'link\d' are .* m apart"):
         plan(options("--scale", "0.5"), motion, puma)
 
