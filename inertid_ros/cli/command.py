@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import gc
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from inertid_ros.files.estimate import SavedEstimate
     from inertid_ros.replay.inputs import Plan
 
-OK, FAILED, STOPPED = 0, 1, 130
-"""Exit codes; 130 is the shells' convention for Ctrl-C. argparse itself exits with 2."""
+OK, FAILED, STOPPED, PIPE_CLOSED = 0, 1, 130, 141
+"""Exit codes; 130 is the shells' convention for Ctrl-C, 141 for a closed pipe. argparse itself exits with 2."""
 EITHER = "either"
 """The group of a command's options that exclude each other."""
 
@@ -282,6 +283,9 @@ def run_command(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         complain(options, ["stopped"])
         return STOPPED
+    except BrokenPipeError:  # `| head` has read enough; Python flushes standard output once more as it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
 
 
 def complain(options: argparse.Namespace, messages: Iterable[object]) -> None:

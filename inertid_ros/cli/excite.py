@@ -42,8 +42,8 @@ FEWEST = 400
 """Motions to compare, of which the first 300 are drawn at random."""
 
 ADVICE = (
-    "Not seen: cables, people, and whatever neither the URDF nor --workspace names. Run it slowly first, with a hand "
-    "on the emergency stop."
+    "Cables, people and anything that neither the URDF nor --workspace describes are not checked. Run it slowly first, "
+    "with a hand on the emergency stop."
 )
 
 _SAMPLES = 2001

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.action import ActionClient
@@ -23,11 +23,10 @@ from inertid_ros.core.errors import InertidError, SettingError
 from inertid_ros.core.estimation.estimate import Mode
 from inertid_ros.core.records import FloatArray
 from inertid_ros.core.robot.robot import ArmModel
-from inertid_ros.guide.supervision import Stage, Supervisor, plan_stages
+from inertid_ros.guide.supervision import Joints, Stage, Supervisor, plan_stages
 from inertid_ros.motions.approach import plan_approach
 from inertid_ros.motions.files import narrow, read_limits
 from inertid_ros.motions.motion import Motion
-from inertid_ros.motions.multisine import JointLimits
 from inertid_ros.motions.safety import UnsafeMotionError
 from inertid_ros.motions.trajectory import Trajectory, fill_message, read_trajectory
 from inertid_ros.ros.messages import TRAJECTORY_TYPES
@@ -64,13 +63,13 @@ def run(options: argparse.Namespace) -> int:
                     keyboard.read([], False)
 
             mover = Mover(observer, action, options.action, fill_goal, pass_time)
-            stages, limits = plan(options, motion, mover)
-            listed = ", ".join(f"{stage.name} {stage.trajectory.duration:.1f} s" for stage in stages)
+            planned = plan(options, motion, mover)
+            listed = ", ".join(f"{stage.name} {stage.trajectory.duration:.1f} s" for stage in planned.stages)
             say(f"planned: {listed}. {ADVICE}")
-            for stage in stages:
-                question = f"The robot moves now: {stage.name}, {stage.trajectory.duration:.1f} s."
+            for stage in planned.stages:
+                question = f"Next, the robot moves: {stage.name}, {stage.trajectory.duration:.1f} s."
                 ask(question, keyboard, lambda: pass_time(keys=False))
-                mover.follow(stage, limits, options.tolerance)
+                mover.follow(stage, planned.joints, options.tolerance)
                 say(f"{stage.name}: done")
             return OK
         finally:
@@ -118,8 +117,15 @@ def fill_goal(action: Any, trajectory: Trajectory) -> Any:
     return action.Goal(trajectory=fill_message(trajectory, TRAJECTORY_TYPES))
 
 
-def plan(options: argparse.Namespace, motion: Trajectory, mover: Mover) -> tuple[list[Stage], JointLimits]:
-    """The stages from where the robot is, all of them within limits and proved to be safe, and the joints' limits."""
+class Plan(NamedTuple):
+    """What is going to be executed, by which joints."""
+
+    stages: list[Stage]
+    joints: Joints
+
+
+def plan(options: argparse.Namespace, motion: Trajectory, mover: Mover) -> Plan:
+    """The stages from where the robot is, all of them within limits and proved to be safe."""
     observer = mover.observer
     mover.wait(lambda: observer.robot is not None, "robot_description")
     robot = observer.robot
@@ -132,23 +138,37 @@ def plan(options: argparse.Namespace, motion: Trajectory, mover: Mover) -> tuple
     mover.wait(lambda: mover.look(arm.joint_names) is not None, f"joint_states of {', '.join(arm.joint_names)}")
     present = mover.look(arm.joint_names)
     assert present is not None
+    joints = Joints(arm.joint_names, arm.is_angle, limits)
+    beyond = joints.find_beyond(present)
+    if beyond:
+        raise MotionStoppedError(f"{beyond}: jog the arm back into its range first, or correct the limits of the URDF")
+    say("planning: the motion and the way to its beginning are checked for collisions")
     rest = {name: value for name, value in observer.listen().joints.items() if name not in arm.joint_names}
     workspace = make_workspace(options, rest)
     source = Path("robot_description"), observer.description
     safety, _ = workspace.make_check(robot, source, arm.joint_names, gravity, limits)
     safety.verify(motion.slow_down(options.scale))  # before a way is looked for to what is not safe anyway
+    close = safety.find_pose_violation(present)
+    if close is not None:
+        raise UnsafeMotionError(
+            f"where the arm is now, '{close.first}' and '{close.second}' are {close.distance:.3f} m apart, less than "
+            "the margin: jog it away from there, or reduce the margin"
+        )
     slow = narrow(limits, arm.is_angle, 0.0, options.scale)
 
     def approach(start: FloatArray, goal: FloatArray) -> Motion:
         way = plan_approach(start, goal, slow, lambda line: safety.find_violation(line) is None, safety.holds_speed)
         if way is None:
-            raise UnsafeMotionError("no safe way was found to where the motion begins: bring the arm nearer to it")
+            raise UnsafeMotionError(
+                "no safe way was found to where the motion begins: jog the arm nearer to that pose, "
+                f"{', '.join(joints.write(joint, value) for joint, value in enumerate(goal))}"
+            )
         return way
 
     stages = plan_stages(present, motion, options.scale, approach)
     for stage in stages:
         safety.verify(stage.trajectory)
-    return stages, limits
+    return Plan(stages, joints)
 
 
 class Mover:
@@ -185,14 +205,14 @@ class Mover:
             self.pass_time()
         raise MotionStoppedError(f"no {what} within {PATIENCE / 10:g} s: start the driver, or remap with --ros-args -r")
 
-    def follow(self, stage: Stage, limits: JointLimits, tolerance: float) -> None:
+    def follow(self, stage: Stage, joints: Joints, tolerance: float) -> None:
         """Let the controller follow a trajectory to its end; MotionStoppedError says why it did not."""
         self.wait(self._client.server_is_ready, f"controller at the action {self._name}")
         self.observer.contacts.clear()
-        supervisor, present = Supervisor(stage.trajectory, limits, tolerance), self.look(stage.trajectory.joint_names)
+        supervisor, present = Supervisor(stage.trajectory, joints, tolerance), self.look(joints.names)
         reason = "joints are missing" if present is None else supervisor.find_reason(0.0, present, ())
         if reason:
-            raise MotionStoppedError(f"{stage.name}: {reason}; nothing was sent, plan it again from where the arm is")
+            raise MotionStoppedError(f"{stage.name}: {reason}; nothing was sent; run the command again")
         sent = self._client.send_goal_async(self._make_goal(self._action, stage.trajectory))
         try:
             self.wait(sent.done, f"answer from {self._name}")

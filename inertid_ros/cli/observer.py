@@ -78,13 +78,16 @@ class Observer(Listener):
         node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         node.create_subscription(DiagnosticArray, f"{estimator}/events", self._on_event, 10)
         self._decoder = joint_decoder()
-        node.create_subscription(JointState, "joint_states", self._on_joints, SAMPLES, raw=True)
+        self._subscribe_joints()
         node.create_subscription(String, "robot_description", self._on_description, DESCRIPTION)
         predicted = f"{estimator}/load/wrench_predicted"
         self._predicted: Any = node.create_subscription(
             WrenchStamped, predicted, self._on_prediction, qos_profile_sensor_data
         )
         self._get = node.create_client(GetParameters, f"{estimator}/get_parameters")
+
+    def _subscribe_joints(self) -> None:
+        self.node.create_subscription(JointState, "joint_states", self._on_joints, SAMPLES, raw=True)
 
     def listen(self) -> Snapshot:
         """What is heard by now."""

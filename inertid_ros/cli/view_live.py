@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import rclpy
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
 
 from inertid_ros.cli.command import say
 from inertid_ros.cli.guide import Guided
@@ -23,7 +24,7 @@ from inertid_ros.core.rigid_body.description import RigidBodyEstimate, describe_
 from inertid_ros.core.rigid_body.inertial import PARAMETER_NAMES, UPPER_TRIANGLE, compose
 from inertid_ros.guide.dialogue import Snapshot, Status
 from inertid_ros.guide.procedure import guide
-from inertid_ros.ros.inputs import SAMPLES, wrench_decoder
+from inertid_ros.ros.inputs import wrench_decoder
 from inertid_ros.ros.runtime import ros_session, spin
 from inertid_ros.text.numbers import PARAMETER_UNITS
 from inertid_ros.view.instant import Instant, Parameters, Signals, Verdict
@@ -36,8 +37,9 @@ RATE = 30
 """Pictures per second."""
 _CURVES, _GUIDE = 3, 3
 """Pictures between two points of a curve, and two looks of the guide."""
-_RECENT = 100
-"""Wrenches of which the newest is looked for: two pictures at 1 kHz, and more where the machine is busy."""
+_JOINTS, _WRENCHES = 20, 3
+"""Newest messages that are kept until the next picture: of joints as many as leave room for a second publisher that is
+slower, of wrenches those among which a residual and its prediction are found."""
 PATIENCE = 5.0
 """Seconds of silence after which the estimator counts as gone: it says something every second."""
 
@@ -52,7 +54,34 @@ def watch(port: int, estimator: str, arguments: list[str]) -> None:
         listener = ViewListener(estimator)
         viewer = Viewer(Page(server), listener)
         say(f"open {locate(port)} in a browser; Ctrl-C ends")
-        spin(listener.node, viewer.show, 1.0 / RATE)
+        try:
+            spin(listener.node, viewer.show, 1.0 / RATE)
+        finally:
+            listener.close()
+
+
+class Newest:
+    """The newest messages of a topic, as bytes, taken when they are asked for.
+
+    Those of which nobody asks are dropped by the middleware: at 1 kHz, callbacks cost more than the pictures.
+    """
+
+    def __init__(self, node: Node, kind: Any, topic: str, count: int) -> None:
+        """Subscribe by a node that no executor serves, and keep so many messages."""
+        quality = QoSProfile(depth=count, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self._subscription = node.create_subscription(kind, topic, _leave, quality, raw=True)
+
+    def take(self) -> list[bytes]:
+        """Messages that have come since the last time, the newest last."""
+        taken, subscription = [], self._subscription
+        with subscription.handle:
+            while (found := subscription.handle.take_message(subscription.msg_type, True)) is not None:
+                taken.append(found[0])
+        return taken
+
+
+def _leave(_: bytes) -> None:
+    """Do nothing: messages are taken."""
 
 
 class ViewListener(Observer):
@@ -60,12 +89,20 @@ class ViewListener(Observer):
 
     def __init__(self, estimator: str, node: Any = None) -> None:
         """Subscribe."""
-        super().__init__(estimator, rclpy.create_node("view") if node is None else node)
+        node = rclpy.create_node("view") if node is None else node
+        self._samples = rclpy.create_node(
+            f"{node.get_name()}_samples",
+            context=node.context,
+            namespace=node.get_namespace(),
+            enable_rosout=False,
+            start_parameter_services=False,
+        )
+        super().__init__(estimator, node)
         self._wrench_decoder = wrench_decoder()
-        self._predicted_data, self._residual_data = deque[bytes](maxlen=_RECENT), deque[bytes](maxlen=_RECENT)
-        for name, recent in (("predicted", self._predicted_data), ("residual", self._residual_data)):
-            topic = f"{estimator}/load/wrench_{name}"
-            self.node.create_subscription(WrenchStamped, topic, partial(_keep, recent), SAMPLES, raw=True)
+        self._predicted_data, self._residual_data = (
+            Newest(self._samples, WrenchStamped, f"{estimator}/load/wrench_{name}", _WRENCHES)
+            for name in ("predicted", "residual")
+        )
         self.node.create_subscription(InertiaStamped, f"{estimator}/load/inertia", self._on_inertia, 10)
         self._inertia: Any = None
         self._signals: Signals | None = None
@@ -73,14 +110,23 @@ class ViewListener(Observer):
         self._described: tuple[Any, ...] = (None, None, None)
         self._body: RigidBodyEstimate | None = None
 
-    def look(self) -> Instant:
-        """What is heard by now."""
+    def _subscribe_joints(self) -> None:
+        self._joint_data = Newest(self._samples, JointState, "joint_states", _JOINTS)
+
+    def close(self) -> None:
+        """Destroy the node of the samples; the other one is whose it was."""
+        self._samples.destroy_node()
+
+    def look(self, describe: bool = True) -> Instant:
+        """What is heard by now; the load is described anew only if asked, which costs as much as some pictures."""
+        for data in self._joint_data.take():
+            self._on_joints(data)
         snapshot = self.listen()
         self._take_wrenches()
         if self._first is None or snapshot.time < self._first:
             self._first = snapshot.time if snapshot.time > 0.0 else None
         known = self._inertia, self.latest.values, self.latest.covariance
-        if any(new is not old for new, old in zip(known, self._described, strict=True)):  # rarer than pictures
+        if describe and any(new is not old for new, old in zip(known, self._described, strict=True)):
             self._described, self._body = known, self._find_body()
         return Instant(
             time=snapshot.time - (self._first or 0.0),
@@ -100,12 +146,14 @@ class ViewListener(Observer):
     def _take_wrenches(self) -> None:
         """Keep the newest residual with the prediction of the same stamp, and their sum, which was measured.
 
-        All others are never decoded: they come far more often than pictures.
+        All others are never decoded: they come far more often than pictures. Of each sample, the estimator publishes
+        the prediction first, so that it has come where the residual has.
         """
-        if not self._residual_data:
+        residuals, predictions = self._residual_data.take(), self._predicted_data.take()
+        if not residuals:
             return
-        stamp, residual = self._decode(self._residual_data[-1])
-        for data in reversed(self._predicted_data):
+        stamp, residual = self._decode(residuals[-1])
+        for data in reversed(predictions):
             other, predicted = self._decode(data)
             if other == stamp:
                 self._signals = Signals(WRENCH_NAMES, WRENCH_UNITS, predicted + residual, predicted)
@@ -135,10 +183,6 @@ class ViewListener(Observer):
         moments += np.triu(moments, 1).T
         com = np.array([inertia.com.x, inertia.com.y, inertia.com.z])
         return describe_body(compose(inertia.m, com, moments), latest.covariance)
-
-
-def _keep(recent: deque[bytes], data: bytes) -> None:
-    recent.append(data)
 
 
 def judge(snapshot: Snapshot, links: Status | None) -> dict[str, Verdict]:
@@ -180,7 +224,8 @@ class Viewer:
         """Look once, and show it."""
         self._count += 1
         listener, page = self._listener, self._page
-        instant = self._doubt(listener.look())
+        tells = self._count % TEXTS == 0
+        instant = self._doubt(listener.look(tells))
         if listener.robot is not None and listener.description != self._description:
             self._description = listener.description
             shape = list_parts(self._description, listener.robot, Path(listener.parameters.get("urdf") or "robot.urdf"))
@@ -191,7 +236,7 @@ class Viewer:
         self._act()
         if page.is_watched:
             page.move(instant)
-            if self._count % TEXTS == 0:
+            if tells:
                 page.offer(RESUME if instant.mode == Mode.PAUSED else PAUSE)
                 page.tell(instant, self._tracks)
 

@@ -29,6 +29,32 @@ _WINDOW = 21
 """Moments of the window from `_EARLY` to LAG with which joints are compared."""
 
 
+class Joints(NamedTuple):
+    """The n joints that move: their names, whether the coordinate of each is an angle, and their limits."""
+
+    names: tuple[str, ...]
+    is_angle: tuple[bool, ...]
+    limits: JointLimits
+
+    def write(self, joint: int, value: float) -> str:
+        """A joint with a position, or a distance, and its unit."""
+        return f"{self.names[joint]} {value:.3f} {self.get_unit(joint)}"
+
+    def get_unit(self, joint: int) -> str:
+        """The unit of a joint's coordinate."""
+        return "rad" if self.is_angle[joint] else "m"
+
+    def find_beyond(self, positions: FloatArray) -> str:
+        """Which joint is the farthest beyond its limit at (n,) positions, in words; empty if none is."""
+        lower, upper = self.limits.lower - positions, positions - self.limits.upper
+        beyond = np.maximum(lower, upper)
+        worst = int(beyond.argmax())
+        if beyond[worst] <= _OUTSIDE:
+            return ""
+        end = (self.limits.lower if lower[worst] > upper[worst] else self.limits.upper)[worst]
+        return f"{self.names[worst]} is at {positions[worst]:.3f} {self.get_unit(worst)}, beyond its limit {end:.3f}"
+
+
 class Stage(NamedTuple):
     """A part of what is executed, which begins and ends at rest."""
 
@@ -65,9 +91,9 @@ def plan_stages(
 class Supervisor:
     """Compares joints with the trajectory that they should follow."""
 
-    def __init__(self, trajectory: Trajectory, limits: JointLimits, tolerance: float) -> None:
-        """Take the trajectory, the limits of its joints, and the tracking error that is allowed [rad or m]."""
-        self._trajectory, self._limits, self._tolerance = trajectory, limits, tolerance
+    def __init__(self, trajectory: Trajectory, joints: Joints, tolerance: float) -> None:
+        """Take the trajectory, its joints, and the tracking error that is allowed [rad or m]."""
+        self._trajectory, self._joints, self._tolerance = trajectory, joints, tolerance
 
     def find_reason(self, elapsed: float, positions: FloatArray, contacts: Sequence[str]) -> str:
         """Why the motion must be stopped, `elapsed` seconds after its beginning; empty if it need not.
@@ -76,10 +102,9 @@ class Supervisor:
         """
         if contacts:
             return f"contact: {contacts[0]}"
-        beyond = np.maximum(self._limits.lower - positions, positions - self._limits.upper)
-        worst = int(beyond.argmax())
-        if beyond[worst] > _OUTSIDE:
-            return f"{self._name(worst)} is {beyond[worst]:.3f} beyond its limit"
+        beyond = self._joints.find_beyond(positions)
+        if beyond:
+            return beyond
         times = np.linspace(elapsed - LAG, elapsed + _EARLY, _WINDOW)
         columns = self._trajectory.path.positions.T  # points are so close that straight lines between them do
         expected = np.column_stack([np.interp(times, self._trajectory.times, column) for column in columns])
@@ -87,11 +112,8 @@ class Supervisor:
         nearest = int(errors.max(axis=1).argmin())
         worst = int(errors[nearest].argmax())
         if errors[nearest, worst] > self._tolerance:
-            error = errors[nearest, worst]
-            return f"tracking error: {self._name(worst)} is off by {error:.3f}, {self._tolerance:g} allowed"
+            name, unit, error = self._joints.names[worst], self._joints.get_unit(worst), errors[nearest, worst]
+            return f"tracking error: {name} is off by {error:.3f} {unit}, {self._tolerance:g} is allowed"
         if elapsed > self._trajectory.duration + LATEST:
             return f"the controller has not finished {LATEST:g} s after the end of the motion"
         return ""
-
-    def _name(self, joint: int) -> str:
-        return self._trajectory.joint_names[joint]

@@ -45,12 +45,14 @@ def plan_approach(
     def connect(first: FloatArray, second: FloatArray) -> float | None:
         """Seconds that a line takes, if it is allowed."""
         duration = find_duration(second - first, limits)
-        for _ in range(_SLOWER):
-            if is_slow(MinimumJerk([first, second], [duration])):
-                break
-            duration *= 2.0**0.5
-        line = MinimumJerk([first, second], [duration])
-        return duration if is_slow(line) and is_allowed(line) else None
+        # Most lines of a search collide, at any speed, which is found sooner than how fast they are.
+        if not is_allowed(MinimumJerk([first, second], [duration])):
+            return None
+        for slower in range(1 + _SLOWER):
+            line = MinimumJerk([first, second], [duration * 2.0 ** (slower / 2)])
+            if is_slow(line):
+                return line.duration if slower == 0 or is_allowed(line) else None
+        return None
 
     # Two trees of lines, from both ends; a random pose that both can reach joins them.
     trees = [[_Corner(start, None, 0.0)], [_Corner(goal, None, 0.0)]]

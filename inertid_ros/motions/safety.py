@@ -257,21 +257,29 @@ class SafetyCheck:
 
     def holds_speed(self, motion: Motion) -> bool:
         """Whether no point is faster than the limit."""
-        return self.find_extremes(motion, np.array([0.0, 0.0, 1.0])).speed <= _SPEED_MARGIN * self.volume.speed
+        if not np.isfinite(self.volume.speed):
+            return True
+        path = motion.at(_list_times(motion))
+        speeds = self._find_speeds(self.place(path.positions), path)
+        return bool(speeds.max() <= _SPEED_MARGIN * self.volume.speed)
 
     def find_extremes(self, motion: Motion, up: FloatArray) -> Extremes:
         """The lowest point of all that moves up and down, and the fastest of all, with a unit vector (3,) upwards."""
-        times = np.linspace(0.0, motion.duration, 1 + int(np.ceil(motion.duration * _SPEED_RATE)))
+        times = _list_times(motion)
         path = motion.at(times)
         scene = self.place(path.positions)
-        is_still = ~self._kinematics.carried[[body.joint for body in self._bodies]]
-        speeds = np.where(is_still, 0.0, scene.find_speeds(path.velocities))
+        speeds = self._find_speeds(scene, path)
         can_fall = [self._can_approach(body.joint, Plane("", up, 0.0)) for body in self._bodies]
         heights = np.where(can_fall, scene.find_heights(up), np.inf)
         s, body = np.unravel_index(np.argmin(heights), heights.shape)
         t, other = np.unravel_index(np.argmax(speeds), speeds.shape)
         lowest = float(heights[s, body]), self._bodies[body].name, float(times[s])
         return Extremes(*lowest, float(speeds[t, other]), self._bodies[other].name, float(times[t]))
+
+    def _find_speeds(self, scene: Scene, path: JointPath) -> FloatArray:
+        """Speed (S, B) [m/s] of the fastest point of each body along a path, zero for what no joint moves."""
+        is_still = ~self._kinematics.carried[[body.joint for body in self._bodies]]
+        return np.where(is_still, 0.0, scene.find_speeds(path.velocities))
 
     def penalise(self, path: JointPath) -> tuple[float, JointPath]:
         """Penalty of what a path does wrong at its samples, by hulls, and its gradient with respect to all of them."""
@@ -302,3 +310,8 @@ class SafetyCheck:
             if distances and min(distances) < self.margins[index]:
                 found.append(self.name(index, min(distances), 0.0))
         return found
+
+
+def _list_times(motion: Motion) -> FloatArray:
+    """Moments at which speeds and heights are looked at."""
+    return np.linspace(0.0, motion.duration, 1 + int(np.ceil(motion.duration * _SPEED_RATE)))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
+from support.processes import Process
 
-from inertid_ros.cli.command import finish, make_parser, run_command
+from inertid_ros.cli.command import PIPE_CLOSED, finish, make_parser, run_command
 from inertid_ros.cli.main import COMMANDS, main
 from inertid_ros.core.errors import FileAccessError
 
@@ -92,3 +96,16 @@ def test_an_option_is_the_same_in_all_commands(option: str) -> None:
     assert len({(type(action), str(action.nargs), action.type) for action in found}) == 1
     if option != "--output":
         assert len({action.metavar for action in found}) == 1
+
+
+def test_a_reader_that_has_seen_enough_ends_a_command_quietly() -> None:
+    """As in `inertid params | head -1`: no traceback, and the exit code of a program ended by SIGPIPE."""
+    command = [sys.executable, "-c", "from inertid_ros.cli.main import main; raise SystemExit(main(['params']))"]
+    with Process(command, stdout=PIPE, stderr=PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()  # before anything is written: a pipe that nobody reads
+        said = process.stderr.read()
+        assert process.wait(60) == PIPE_CLOSED
+    assert "Traceback" not in said
+    assert "BrokenPipe" not in said

@@ -31,7 +31,7 @@ from inertid_ros.cli.move import MotionStoppedError, Mover, defer_signals, plan
 from inertid_ros.cli.observer import Observer
 from inertid_ros.core.errors import FileFormatError
 from inertid_ros.core.records import FloatArray
-from inertid_ros.guide.supervision import Stage, Supervisor
+from inertid_ros.guide.supervision import Joints, Stage, Supervisor
 from inertid_ros.motions.motion import MinimumJerk
 from inertid_ros.motions.multisine import JointLimits
 from inertid_ros.motions.safety import UnsafeMotionError
@@ -161,7 +161,7 @@ class Rig:
 
     def follow(self, limits: JointLimits = LIMITS) -> None:
         self.mover.wait(lambda: self.mover.look(NAMES) is not None, "joint_states")
-        self.mover.follow(Stage("slowly", MOTION), limits, 0.15)
+        self.mover.follow(Stage("slowly", MOTION), Joints(NAMES, (True, False), limits), 0.15)
 
     def close(self) -> None:
         self.controller.close()
@@ -194,14 +194,14 @@ def test_a_rejected_motion_does_not_begin(rig: Rig) -> None:
 
 def test_a_motion_that_begins_elsewhere_is_not_sent(rig: Rig) -> None:
     rig.controller.position = np.array([0.3, 0.0])
-    with pytest.raises(MotionStoppedError, match=r"shoulder is off by 0\.\d+, 0.15 allowed; nothing was sent"):
+    with pytest.raises(MotionStoppedError, match=r"shoulder is off by 0\.\d+ rad, 0.15 is allowed; nothing was sent"):
         rig.follow()
     assert not rig.goals
 
 
 def test_a_controller_that_lags_is_stopped(rig: Rig) -> None:
     rig.controller.lag = 1.0
-    with pytest.raises(MotionStoppedError, match=r"tracking error: shoulder is off by 0\.\d+, .*; it was stopped"):
+    with pytest.raises(MotionStoppedError, match=r"tracking error: shoulder is off by 0\.\d+ rad, .*; it was stopped"):
         rig.follow()
     assert rig.controller.cancelled
     assert rig.controller.position[0] < 0.5
@@ -223,7 +223,7 @@ def test_contact_stops_the_motion(rig: Rig) -> None:
 
 def test_the_end_of_a_joint_stops_the_motion(rig: Rig) -> None:
     narrow = JointLimits(np.full(2, -2.0), np.full(2, 1.0), LIMITS.velocity, LIMITS.acceleration, LIMITS.effort)
-    with pytest.raises(MotionStoppedError, match=r"shoulder is 0\.\d+ beyond its limit; it was stopped"):
+    with pytest.raises(MotionStoppedError, match=r"shoulder is at 1\.\d+ rad, beyond its limit 1\.000; it was stopped"):
         rig.follow(narrow)
 
 
@@ -284,9 +284,11 @@ def puma(rig: Rig) -> Mover:
         String(data=read_urdf("puma560"))
     )
 
+    rig.controller.position = np.array(HOME)
+
     def advance() -> None:
         rig.controller.time = rig.controller.sent = rig.controller.time + LOOK
-        message = JointState(name=list(PUMA), position=HOME)
+        message = JointState(name=list(PUMA), position=rig.controller.position.tolist())
         message.header.stamp.sec = round(rig.controller.time)
         rig.controller.joints.publish(message)
 
@@ -296,6 +298,8 @@ def puma(rig: Rig) -> Mover:
 
 PUMA = tuple(f"joint{index}" for index in range(1, 7))
 HOME = [0.0, -1.5, 1.5, 0.0, 0.5, 0.0]
+COLLIDING = [*HOME[:4], 1.7, 0.0]
+"""The flange folded onto the forearm."""
 
 
 def options(*arguments: str) -> argparse.Namespace:
@@ -305,11 +309,11 @@ def options(*arguments: str) -> argparse.Namespace:
 def test_all_stages_are_planned_within_limits_before_anything_moves(puma: Mover, tmp_path: Path) -> None:
     goal = [0.4, -1.2, 1.3, 0.5, 0.0, 0.0]
     motion = sample_motion(MinimumJerk([[0.1, *HOME[1:]], goal], [1.5]), PUMA)
-    stages, limits = plan(options("--scale", "0.5"), motion, puma)
+    stages, joints = plan(options("--scale", "0.5"), motion, puma)
     assert [stage.name for stage in stages] == ["approach", "slowly", "return", "at speed"]
     np.testing.assert_allclose(stages[0].trajectory.path.positions[0], HOME)
     for stage in stages:
-        stage.trajectory.check(limits)
+        stage.trajectory.check(joints.limits)
     with pytest.raises(FileFormatError, match=r"velocity of joint\d is"):
         plan(options("--scale", "1.0"), motion.slow_down(30.0), puma)
     model = pin.buildModelFromXML(read_urdf("puma560"))
@@ -320,6 +324,23 @@ def test_all_stages_are_planned_within_limits_before_anything_moves(puma: Mover,
     workspace.write_text(f"keep_out: {{post: {{sphere: 0.05, center: {center}}}}}", encoding="utf-8")
     with pytest.raises(UnsafeMotionError, match="'post'"):
         plan(options("--workspace", str(workspace)), motion, puma)
+
+
+def test_a_pose_from_which_no_way_can_lead_is_named_at_once(
+    rig: Rig, puma: Mover, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def search(*_: object) -> None:
+        raise AssertionError("a way was looked for")
+
+    monkeypatch.setattr("inertid_ros.cli.move.plan_approach", search)
+    motion = sample_motion(MinimumJerk([[0.1, *HOME[1:]], [0.4, -1.2, 1.3, 0.5, 0.0, 0.0]], [1.5]), PUMA)
+    rig.controller.position = np.array([*HOME[:4], 2.2, 0.0])
+    with pytest.raises(MotionStoppedError, match=r"joint5 is at 2\.200 rad, beyond its limit 1\.745: jog the arm back"):
+        plan(options("--scale", "0.5"), motion, puma)
+    rig.controller.position = np.array(COLLIDING)
+    puma.wait(lambda: puma.observer.listen().joints.get("joint5") == COLLIDING[4], "joint_states")
+    with pytest.raises(UnsafeMotionError, match=r"where the arm is now, 'link\d' and 'link\d' are .* m apart"):
+        plan(options("--scale", "0.5"), motion, puma)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("control_msgs") is not None, reason="control_msgs is installed")

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from inertid_ros.core.records import FloatArray
-from inertid_ros.guide.supervision import LAG, LATEST, SLOW, Supervisor, plan_stages
+from inertid_ros.guide.supervision import LAG, LATEST, SLOW, Joints, Supervisor, plan_stages
 from inertid_ros.motions.motion import JointPath, MinimumJerk, Motion
 from inertid_ros.motions.multisine import JointLimits
 from inertid_ros.motions.trajectory import Trajectory
 
 NAMES = ("shoulder", "elbow")
 LIMITS = JointLimits(np.full(2, -2.0), np.full(2, 2.0), np.full(2, 3.0), np.full(2, 9.0), np.full(2, np.inf))
+JOINTS = Joints(NAMES, (True, False), LIMITS)
 
 
 def sine() -> Trajectory:
@@ -51,7 +52,7 @@ def test_a_slower_trajectory_is_the_same_path_with_its_true_derivatives() -> Non
 
 
 def test_a_controller_that_is_a_little_late_is_let_go_on_and_one_that_lags_is_not() -> None:
-    supervisor = Supervisor(sine(), LIMITS, 0.05)
+    supervisor = Supervisor(sine(), JOINTS, 0.05)
 
     def look(elapsed: float, lag: float) -> str:
         return supervisor.find_reason(elapsed, np.array([np.sin(max(elapsed - lag, 0.0)), 0.5]), ())
@@ -60,15 +61,15 @@ def test_a_controller_that_is_a_little_late_is_let_go_on_and_one_that_lags_is_no
     found = [look(elapsed, LAG + 0.2) for elapsed in np.linspace(0.0, 3.0, 31)]
     assert any(reason.startswith("tracking error: shoulder is off by 0.") for reason in found)
     error = np.array([np.sin(1.0), 0.5 + 0.06])
-    assert supervisor.find_reason(1.0, error, ()) == "tracking error: elbow is off by 0.060, 0.05 allowed"
+    assert supervisor.find_reason(1.0, error, ()) == "tracking error: elbow is off by 0.060 m, 0.05 is allowed"
 
 
 def test_contact_ends_of_joints_and_a_controller_without_end_are_reasons() -> None:
-    supervisor = Supervisor(sine(), LIMITS, 10.0)
+    supervisor = Supervisor(sine(), JOINTS, 10.0)
     inside = np.array([0.0, 0.5])
     assert supervisor.find_reason(0.0, inside, ()) == ""
     assert supervisor.find_reason(0.0, inside, ("a hand",)) == "contact: a hand"
     assert supervisor.find_reason(0.0, np.array([0.0, -2.005]), ()) == ""
-    assert supervisor.find_reason(0.0, np.array([0.0, -2.1]), ()) == "elbow is 0.100 beyond its limit"
+    assert supervisor.find_reason(0.0, np.array([0.0, -2.1]), ()) == "elbow is at -2.100 m, beyond its limit -2.000"
     assert supervisor.find_reason(3.0 + 0.9 * LATEST, inside, ()) == ""
     assert "not finished" in supervisor.find_reason(3.0 + 1.1 * LATEST, inside, ())

@@ -31,6 +31,7 @@ def listener(bench: Bench) -> Iterator[ViewListener]:
     bench.spin(0.2)
     yield listener
     bench.executor.remove_node(listener.node)
+    listener.close()
     listener.node.destroy_node()
 
 
