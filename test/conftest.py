@@ -29,7 +29,11 @@ _turns = itertools.count(7 * os.getpid())
 
 
 def pytest_configure() -> None:
-    """Let what tests start end by SIGINT also where the shell has put the tests into the background, and ignores it."""
+    """Let what tests start end by SIGINT also where the shell has put the tests into the background, and ignores it.
+
+    What is imported and collected meanwhile is kept anyway: nobody needs to look for garbage among it.
+    """
+    gc.disable()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -53,6 +57,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG, 10, 10)
+    gc.enable()
 
 
 @contextmanager
