@@ -7,6 +7,7 @@ import gc
 import itertools
 import os
 import signal
+import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ EARLY = 0.8
 """The last of them begins when this part of the others has begun, so that at the end no worker is left with one."""
 DOMAINS = 100
 """Domains 1 to 100 have ports below those that Linux hands out to others."""
+FIRST_PARTICIPANTS = 4
+"""Of a domain: those who are looked for. The first may have ended before others."""
 YOUNG = 50_000
 """Garbage is looked for once there are so many more objects than the last time: some milliseconds of work."""
 _turns = itertools.count(7 * os.getpid())
@@ -29,7 +32,11 @@ _turns = itertools.count(7 * os.getpid())
 
 
 def pytest_configure() -> None:
-    """Let what tests start end by SIGINT also where the shell has put the tests into the background, and ignores it."""
+    """Let what tests start end by SIGINT also where the shell has put the tests into the background, and ignores it.
+
+    What is imported and collected meanwhile is kept anyway: nobody needs to look for garbage among it.
+    """
+    gc.disable()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -53,6 +60,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG, 10, 10)
+    gc.enable()
 
 
 @contextmanager
@@ -67,9 +75,22 @@ def claim_domain() -> Iterator[int]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
+            if _is_used(domain):
+                continue
             yield domain
             return
-    raise RuntimeError(f"all {DOMAINS} domains are claimed by tests under way, see {directory}")
+    raise RuntimeError(f"all {DOMAINS} domains are in use, or claimed by tests under way, see {directory}")
+
+
+def _is_used(domain: int) -> bool:
+    """Whether somebody is in a domain who has not claimed it, such as a node that somebody else has started."""
+    for participant in range(FIRST_PARTICIPANTS):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(("", 7410 + 250 * domain + 2 * participant))  # RTPS's unicast port for discovery
+            except OSError:
+                return True
+    return False
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def _replay(bags: list[Path], plan: Any) -> LoadEstimate:
         with Bag(path) as bag:
             total += bag.count(tuple(plan.inputs.values()))
     with ProgressBar("replaying", total) as bar:
-        traces = replay_bags(bags, plan, lambda: None, bar.advance)
+        traces = replay_bags(bags, dataclasses.replace(plan, moments=0), lambda: None, bar.advance)
     if traces.load is None:
         raise RecordingError(f"nothing was identified of the load in {', '.join(map(str, bags))}")
     return traces.load.estimate

@@ -43,7 +43,7 @@ class Plan:
         start, end: which part of each bag is replayed [s since its first message].
         held_out: bags to predict with what was identified; none of those it is identified from.
         is_self_contained: whether plotly.js is inside each report, and not once in the directory.
-        moments: estimates that are kept on the way; the default is enough for a curve.
+        moments: estimates that are kept on the way: the default is enough for a curve, 0 where none is drawn.
     """
 
     settings: Settings = field(default_factory=Settings)

@@ -225,6 +225,8 @@ class SpectrumBuilder:
 
 SPACINGS = {Target.LOAD: 100_000_000, Target.LINKS: 2_000_000_000}
 """Their first distance [ns]: a load may change within a second, an arm does not, and has many more parameters."""
+NEVER = 1 << 62
+"""The same where only the first and the last are of interest [ns]: 146 years."""
 MOST_EVENTS = 2000
 """So many events are kept; more are counted."""
 

@@ -261,7 +261,7 @@ def weigh(paths: Sequence[Path], plan: Plan, progress: Progress) -> Weighing:
         InertidError: if a file cannot be used, settings do not fit together, or no effort could be used.
     """
     alone = dataclasses.replace(plan.settings, estimators=["load"])
-    traces = replay_bags(paths, dataclasses.replace(plan, settings=alone), lambda: None, progress)
+    traces = replay_bags(paths, dataclasses.replace(plan, settings=alone, moments=0), lambda: None, progress)
     assert traces.load is not None
     estimate = traces.load.estimate
     if estimate.rows == 0:

@@ -23,7 +23,7 @@ from inertid_ros.files.estimate import find_tool_file, read_arm, read_tool
 from inertid_ros.files.parameters import read_static_file
 from inertid_ros.files.provenance import Provenance
 from inertid_ros.replay.inputs import Plan, TopicStatistics
-from inertid_ros.replay.recorder import SPACINGS, MomentKeeper, Recorder
+from inertid_ros.replay.recorder import NEVER, SPACINGS, MomentKeeper, Recorder
 from inertid_ros.replay.trace import LinkTrace, LoadTrace
 
 _TOPICS = {
@@ -96,7 +96,8 @@ class TargetReplay:
             self.chain.freeze(self._frozen, plan.uncertainty if target is Target.LINKS else None)
         self._reached: dict[str, FloatArray] = {}
         self._recorder: Recorder | None = None
-        self._moments = MomentKeeper[FloatArray](SPACINGS[target], plan.moments, duration)
+        spacing = SPACINGS[target] if plan.moments else NEVER
+        self._moments = MomentKeeper[FloatArray](spacing, plan.moments or 1, duration)
         self._sink: Sink | None = None
         self._watcher: Watcher | None = None
         self._streams: list[tuple[Stream, slice, int]] = []

@@ -163,7 +163,7 @@ def prepare(saved: SavedEstimate, bags: Sequence[Path], plan: Plan) -> Compariso
 
     The plan's description may be empty. InertidError if the estimate or the robot description cannot be used.
     """
-    plan = dataclasses.replace(plan, description=find_description(bags, plan))
+    plan = dataclasses.replace(plan, description=find_description(bags, plan), moments=0)
     robot = Robot.from_urdf(plan.description)
     estimators = [name for name in ("load", "links") if getattr(saved, name) is not None]
     if not estimators:

@@ -21,7 +21,7 @@ from inertid_ros.core.settings.settings import LoadSettings, Settings
 from inertid_ros.replay.inputs import Plan
 from inertid_ros.replay.replay import replay_bags
 
-PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor")), description=PUMA)
+PLAN = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor")), description=PUMA, moments=0)
 SECONDS = 3.0
 CUTS = 50
 FEWEST = 3

@@ -39,7 +39,7 @@ def iterate_names(content: Any, is_recording: bool = False) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("schema")
-    plan = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor")))
+    plan = Plan(settings=Settings(load=LoadSettings(sensor_frame="ft_sensor")), moments=0)
     bag = write_bag(folder / "bag", puma_messages(4.0))
     replay_recordings(find_recordings([bag], plan), plan, folder, lambda _: None)
     return folder / "estimate.json"
@@ -53,7 +53,7 @@ def test_every_entry_is_documented(output: Path) -> None:
 
 
 def test_every_entry_of_links_is_documented(tmp_path: Path) -> None:
-    plan = Plan(settings=BY_BOTH)
+    plan = Plan(settings=BY_BOTH, moments=0)
     bag = write_bag(tmp_path / "bag", ddarm_messages(simulate_ddarm(0), 4.0, base=True))
     replay_recordings(find_recordings([bag], plan), plan, tmp_path, lambda _: None)
     names = set(iterate_names(dict(read_mapping(tmp_path / "estimate.json").content)))
@@ -69,10 +69,10 @@ def test_every_entry_of_a_load_by_efforts_is_documented(tmp_path: Path) -> None:
         for seed, name in ((1, "arm"), (2, "loaded"))
     )
     links = LinksSettings(effort_unit=EffortUnit.NEWTON_METRE)
-    plan = Plan(settings=Settings(estimators=["links"], links=links))
+    plan = Plan(settings=Settings(estimators=["links"], links=links), moments=0)
     replay_recordings(find_recordings([arm], plan), plan, tmp_path, lambda _: None)
     load = LoadSettings(source=LoadSource.EFFORT, sensor_frame="ft_sensor", arm_file=str(tmp_path / "estimate.json"))
-    plan = Plan(settings=Settings(load=load, links=links))
+    plan = Plan(settings=Settings(load=load, links=links), moments=0)
     replay_recordings(find_recordings([loaded], plan), plan, tmp_path / "load", lambda _: None)
     content = dict(read_mapping(tmp_path / "load" / "estimate.json").content)
     documented = set(re.findall(r"[A-Za-z0-9_]+", " ".join(re.findall(r"`([^`]+)`", SCHEMA))))

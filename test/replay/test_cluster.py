@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import urllib.error
@@ -9,7 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from support import deadly
@@ -121,12 +122,6 @@ def test_progress_counts_every_message(folder: Path, scheduler: str, tmp_path: P
     assert sum(counted) == sum(recording.messages for recording in found) > 0
 
 
-def test_a_cluster_on_this_machine_does_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
-    assert replay(BAGS, "local", "--scheduler", "local", "--jobs", "1") == 1
-    assert read_tree(folder / "local") == read_tree(folder / "serial")
-
-
 def list_listening(process: int) -> set[str]:
     """Addresses, hexadecimal as the kernel has them, on which a process and those it has started wait."""
     sockets = set()
@@ -144,16 +139,45 @@ def list_listening(process: int) -> set[str]:
     return found
 
 
-def test_nobody_else_can_reach_it_and_no_page_shows_it() -> None:
-    before = list_listening(os.getpid())
-    with cluster.start_cluster(1) as client:
-        addresses = list_listening(os.getpid()) - before
-        pages = client.scheduler_info()["services"]["dashboard"]
-        for page in ("status", "info/main/workers.html", "json/counts.json", "metrics"):
-            with pytest.raises(urllib.error.HTTPError, match="404"):
-                urllib.request.urlopen(f"http://127.0.0.1:{pages}/{page}", timeout=10.0)
-    assert len(addresses) >= 3, "scheduler, nanny and worker"
-    assert {address.split(":")[0] for address in addresses} == {"0100007F"}
+class Local(NamedTuple):
+    """A cluster on this machine, once bags were replayed on it: where it listened, and what its pages answered."""
+
+    addresses: set[str]
+    answers: list[int]
+
+
+@pytest.fixture(scope="module")
+def local(folder: Path) -> Local:
+    start, found = cluster.start_cluster, Local(set(), [])
+
+    @contextlib.contextmanager
+    def watch(count: int) -> Iterator[Any]:
+        before = list_listening(os.getpid())
+        with start(count) as client:
+            found.addresses.update(list_listening(os.getpid()) - before)
+            pages = client.scheduler_info()["services"]["dashboard"]
+            for page in ("status", "info/main/workers.html", "json/counts.json", "metrics"):
+                with pytest.raises(urllib.error.HTTPError) as answer:
+                    urllib.request.urlopen(f"http://127.0.0.1:{pages}/{page}", timeout=10.0)
+                found.answers.append(answer.value.code)
+            yield client
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(cluster, "start_cluster", watch)
+        assert replay(BAGS, "local", "--scheduler", "local", "--jobs", "1") == 1
+    return found
+
+
+@pytest.mark.usefixtures("local")
+def test_a_cluster_on_this_machine_does_the_same(folder: Path) -> None:
+    assert read_tree(folder / "local") == read_tree(folder / "serial")
+
+
+def test_nobody_else_can_reach_it_and_no_page_shows_it(local: Local) -> None:
+    assert local.answers == [404] * 4
+    assert len(local.addresses) >= 3, "scheduler, nanny and worker"
+    assert {address.split(":")[0] for address in local.addresses} == {"0100007F"}
 
 
 def test_without_dask_one_line_says_what_to_install(

@@ -41,7 +41,7 @@ def record(path: Path, seed: int, turn: FloatArray, load: FloatArray = BAR, seco
 
 
 def replay(bags: list[Path], settings: Settings, output: Path) -> Outcome:
-    plan = Plan(settings=settings)
+    plan = Plan(settings=settings, moments=0)
     return replay_recordings(find_recordings(bags, plan), plan, output, lambda _: None, 1)
 
 

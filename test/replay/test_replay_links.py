@@ -52,7 +52,7 @@ def bag(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def replay(bag: Path, plan: Plan) -> LinkTrace:
-    trace = replay_bags([bag], plan, lambda: None, lambda _: None).links
+    trace = replay_bags([bag], dataclasses.replace(plan, moments=0), lambda: None, lambda _: None).links
     assert trace is not None
     return trace
 
@@ -109,7 +109,7 @@ def test_load_and_links_do_not_disturb_each_other(bag: Path) -> None:
     traces = {
         names: replay_bags(
             [bag],
-            Plan(settings=dataclasses.replace(BY_EFFORT, estimators=list(names), load=load)),
+            Plan(settings=dataclasses.replace(BY_EFFORT, estimators=list(names), load=load), moments=0),
             lambda: None,
             lambda _: None,
         )

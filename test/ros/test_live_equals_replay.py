@@ -60,7 +60,7 @@ def test_node_and_replay_agree(bench: Bench, messages: list[Message], tmp_path: 
     live = play(bench, messages)
     bag = write_bag(tmp_path / "bag", messages, StoragePlugin.SQLITE3)
     settings = Settings(load=LoadSettings(sensor_frame="ft_sensor", wrench_sign=SignChoice.ON_LOAD))
-    trace = replay_bags([bag], Plan(settings=settings), lambda: None, lambda _: None).load
+    trace = replay_bags([bag], Plan(settings=settings, moments=0), lambda: None, lambda _: None).load
     assert trace is not None
     offline = trace.estimate
     assert [event.kind for event in trace.events] != []
@@ -91,7 +91,7 @@ def test_they_agree_on_a_base_that_leans(bench: Bench, tmp_path: Path) -> None:
     live = play(bench, messages, URDF)
     bag = write_bag(tmp_path / "bag", [text_message(URDF, messages[0][2]), *messages])
     load = LoadSettings(sensor_frame="ft_sensor", wrench_sign=SignChoice.ON_LOAD)
-    plan = Plan(settings=Settings(gravity_source=GravitySource.IMU, load=load))
+    plan = Plan(settings=Settings(gravity_source=GravitySource.IMU, load=load), moments=0)
     trace = replay_bags([bag], plan, lambda: None, lambda _: None).load
     assert trace is not None
     assert not trace.health
