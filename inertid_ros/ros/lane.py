@@ -22,38 +22,35 @@ from inertid_ros.ros.session import Session
 
 
 class _Branch:
-    """One session that takes the messages of the topic, and what publishes its answers.
-
-    Attributes:
-        call: what takes the next message in one call; None where that cannot be.
-        version: that of the session for which that holds.
-    """
+    """One session that takes the messages of the topic, and what publishes its answers."""
 
     def __init__(self, session: Session, outputs: SampleOutputs) -> None:
         self._session, self._outputs = session, outputs
-        self.call: Callable[[], int] | None = None
-        self.version = -1
+        self._call: Callable[[], int] | None = None
+        """What takes a message in the memory of the last block in one call; None where that cannot be."""
+        self._block: SampleBlock | None = None
+        self._version = -1
 
     def take(self, block: SampleBlock, pace: Pace) -> None:
         """Take a message and publish its answers."""
         session = self._session
-        if session.version != self.version:
+        if session.version != self._version or block is not self._block:
             self._renew(block)
-        if self.call is None:
-            self.publish(session.take(block), pace.stride)
+        if self._call is None:
+            self._publish(session.take(block), pace.stride)
             return
-        status = self.call()
+        status = self._call()
         if status == ANSWERS:
             self._answer(pace.stride)
         elif status != DONE:
-            self.publish(session.conclude(status, block), pace.stride)
+            self._publish(session.conclude(status, block), pace.stride)
 
     def _renew(self, block: SampleBlock) -> None:
-        session, outputs = self._session, self._outputs
-        self.call, self.version = session.prepare_take(block), session.version
-        if self.call is not None and session.chain is not None and session.chain.arrived is not None:
+        session = self._session
+        self._call, self._version, self._block = session.prepare_take(block), session.version, block
+        if self._call is not None and session.chain is not None and session.chain.arrived is not None:
             self._told, (self._stamps, self._samples, _), self._columns = session.chain.arrived
-            self._start(outputs)
+            self._start(self._outputs)
 
     def _start(self, outputs: SampleOutputs) -> None:
         session = self._session
@@ -73,7 +70,7 @@ class _Branch:
         if answer is not None:
             outputs.publish(answer, stride)
 
-    def publish(self, answers: Sequence[Output], stride: int) -> None:
+    def _publish(self, answers: Sequence[Output], stride: int) -> None:
         """Publish answers; with a stride, of so many samples one."""
         for output in answers:
             self._start(self._outputs)
