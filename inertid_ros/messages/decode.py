@@ -55,6 +55,8 @@ class StreamDecoder(Generic[Block]):
         self._from_message: Callable[[Any], Block] = from_message
         self._layouts: dict[int, Layout] = {}
         self._layout: Layout | None = None
+        self._samples: dict[int, Block] = {}
+        """Those in the memory of the layouts, by the length of their messages."""
         self._sample: Block | None = None
         self._run: list[bytes] = []
         self._blocks: list[Block] = []
@@ -66,10 +68,13 @@ class StreamDecoder(Generic[Block]):
 
         It is in memory that the next message of this layout overwrites.
         """
-        if self._layout is not None and self._layout.read(data):
-            if self._sample is None:
-                self._sample = self._from_fields(self._layout, self._layout.stamps, self._layout.fields)
-            return self._sample
+        layout = self._layouts.get(len(data))
+        if layout is not None and layout.read(data):
+            sample = self._samples.get(len(data))
+            if sample is None or sample.stamps is not layout.stamps:
+                sample = self._samples[len(data)] = self._from_fields(layout, layout.stamps, layout.fields)
+            self._sample = sample
+            return sample
         self._sample = None
         self.add(data)
         block = next(iter(self.take()), None)

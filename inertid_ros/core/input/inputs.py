@@ -47,8 +47,8 @@ class JointNames:
         self._renamed: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def are_known(self, names: tuple[str, ...]) -> bool:
-        """Whether these names, those of the last message, need no other."""
-        return names is self._last
+        """Whether these names have come before, and need no other."""
+        return names is self._last or self._renamed.get(names) == names
 
     def resolve(self, block: JointBlock) -> JointBlock:
         """The same block with the URDF's names."""
@@ -236,6 +236,10 @@ class WristInput:
         self._learn(block)
         return None
 
+    def _can_learn(self, block: JointBlock) -> bool:
+        is_alone = self.synchroniser.find_columns(block.names) is not None
+        return is_alone and self._names.are_known(block.names) and _is_complete(block)
+
     def _prepare(
         self, rows: Carrier, kinds: int, message: Message, taken: IntArray | None, told: IntArray
     ) -> Callable[[], int] | None:
@@ -260,7 +264,7 @@ class WristInput:
             return
         if isinstance(block, WrenchBlock) and self._wrenches.is_in_frame(block):
             self._wrench, self._wrench_message = block, make_message(block.stamps, readings=block.wrenches)
-        elif isinstance(block, JointBlock) and self._names.are_known(block.names) and _is_complete(block):
+        elif isinstance(block, JointBlock) and self._can_learn(block):
             self._state = block
             self._state_message = make_message(block.stamps, block.positions, block.velocities)
 

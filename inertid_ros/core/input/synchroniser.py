@@ -158,10 +158,11 @@ class Synchroniser:
             self._reset_time(keep=columns)
 
     def find_columns(self, names: tuple[str, ...]) -> IntArray | None:
-        """Columns of the joints in messages of the last publisher, if that has these names and is the only one."""
-        if names is not self._last_names or not self._complete:
+        """Columns of the joints in messages of the publisher with these names, if it is the only one."""
+        publisher = self._last if names is self._last_names else self._publishers.get(names)
+        if publisher is None or not self._complete:
             return None
-        taken, _, stream, repeated = self._last
+        taken, _, stream, repeated = publisher
         return taken if stream is self._complete[0] and not repeated else None
 
     def push_rest_of_joints(self, names: tuple[str, ...], message: Message, told: IntArray) -> None:
