@@ -183,16 +183,18 @@ def solve_jointly(
         rows = _stack(channels, lines, prior, values, variances)
         data = SquareRootInformation.from_rows(rows[:, [*free, -1]]).matrix
         strengths, deviations = _weigh(data[count:, count:], sizes[known], kinds[known], strengths)
-        believed = np.concatenate((np.zeros((len(known), count)), np.diag(1.0 / deviations)), axis=1)
+        believed = np.zeros((len(known), len(free) + 1))
+        believed[:, count:-1] = np.diag(1.0 / deviations)
         root = np.zeros((len(free), len(values)))
-        turned, factor = np.linalg.qr(np.concatenate((data[:, :-1], believed)))
-        root[:, free] = solve_triangular(factor, np.eye(len(free))).T
-        values = np.asarray(root.T @ (turned[: len(data)].T @ data[:, -1]))
+        factor = np.asarray(np.linalg.qr(np.concatenate((data, believed)), mode="r"))
+        root[:, free] = solve_triangular(factor[: len(free), :-1], np.eye(len(free))).T
+        values = np.asarray(root.T @ factor[: len(free), -1])
         doubt = find_doubt(values[size:], (root[:, size:] ** 2).sum(axis=0), nuisances.gain, doubt)
         for k, score in enumerate(scores):
             coefficients = wanders[k].list_coefficients(values, values[size + k])
             variances[k] = score.find_variance(geared[k].kept, coefficients) + channels[k].floor
-    covariance, noise = root.T @ root, root.T @ turned[: len(data)].T
+    covariance = root.T @ root
+    noise = root.T @ (data[:, :-1] @ root[:, free].T).T
     return JointSolution(
         values[:count],
         covariance[:count, :count],
