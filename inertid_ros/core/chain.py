@@ -156,7 +156,8 @@ class Chain:
     def process(self) -> Output | None:
         """Carry everything that can be synchronised through the chain; None if there is nothing."""
         task = self._task
-        return None if task is None else self._process_segments(task, task.input.process(task.rows))
+        segments = None if task is None else task.input.process(task.rows)
+        return None if task is None or not segments else self._process_segments(task, segments)
 
     def _process_segments(self, task: Task, segments: list[Segment]) -> Output | None:
         if len(segments) <= 1:

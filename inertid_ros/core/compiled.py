@@ -42,6 +42,7 @@ _KERNELS = (
     "estimation/cholesky.py",
     "estimation/damping.py",
     "estimation/folding.py",
+    "estimation/kinematic_errors.py",
     "estimation/products.py",
     "estimation/sensor_equation.py",
     "estimation/systematic.py",

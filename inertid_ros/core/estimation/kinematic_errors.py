@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from inertid_ros.core.compiled import brief
 from inertid_ros.core.equations.model import LinkModel
 from inertid_ros.core.equations.nearest_links import NearestLinks
 from inertid_ros.core.equations.signals import SignalMemory
@@ -41,6 +42,16 @@ _SMALLEST_MASS = 1e-3
 """Mass [kg] that a link has at least: pinocchio has no first moments without a mass."""
 
 
+@brief
+def stands_there(sample: FloatArray, state: FloatArray) -> bool:
+    """Whether all joints of a sample [t, q (n,), v (n,), ...] stand where those of a state (3, n) are."""
+    joints = state.shape[1]
+    for joint in range(joints):
+        if abs(sample[1 + joints + joint]) >= _STANDS or abs(sample[1 + joint] - state[0, joint]) >= _NEAR:
+            return False
+    return True
+
+
 class MotionStates:
     """Joint positions, velocities and accelerations of a motion, at times that are spread evenly over its rows.
 
@@ -57,8 +68,7 @@ class MotionStates:
 
     def take(self, sample: FloatArray, joints: int) -> None:
         """Take the sample [t, q (n,), v (n,), ...] of a row; two in a row make a state."""
-        q, v = sample[1 : 1 + joints], sample[1 + joints : 1 + 2 * joints]
-        if self.kept and np.abs(v).max() < _STANDS and np.abs(q - self.kept[-1][0]).max() < _NEAR:
+        if self.kept and stands_there(sample, self.kept[-1]):
             return
         place = self._count % self.stride
         self._count += 1

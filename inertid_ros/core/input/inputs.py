@@ -124,7 +124,8 @@ class WrenchLine(Timeline):
         if block.frame != self._frame and len(block.stamps) and self._is_mismatch(block):
             return False
         self._pushed = block.wrenches
-        return self._end_push(self.push(self.channels, self.scales, block.stamps, block.wrenches))
+        is_reset = self.push(self.channels, self.scales, block.stamps, block.wrenches)
+        return is_reset if self._set_aside is None else self._end_push(is_reset)
 
     def is_in_frame(self, block: WrenchBlock) -> bool:
         """Whether wrenches are in the frame that was set."""

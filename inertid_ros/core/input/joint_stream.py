@@ -437,7 +437,8 @@ class JointStream(Timeline):
         """Take joint states, see `take_states`; returns whether time was reset."""
         given = positions[:0] if velocities is None else velocities
         position = take_states(self.integers, self.states, self.joints, self.clock, taken, stamps, positions, given, 0)
-        return self.push_rest_of_states(position, taken, stamps, positions, given)
+        has_rest = position >= 0 or self.clock.item(LEFT_OUT) != 0.0
+        return has_rest and self.push_rest_of_states(position, taken, stamps, positions, given)
 
     def push_rest_of_states(
         self, position: int, taken: IntArray, stamps: IntArray, positions: FloatArray, given: FloatArray

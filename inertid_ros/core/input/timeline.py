@@ -348,7 +348,7 @@ class Timeline:
     def push(self, channels: IntArray, scales: FloatArray, stamps: IntArray, values: FloatArray) -> bool:
         """Take readings, see `take_readings`; returns whether time was reset."""
         position = take_readings(self.integers, self.states, channels, scales, stamps, values, 0)
-        return self.push_rest(position, channels, scales, stamps, values)
+        return position >= 0 and self.push_rest(position, channels, scales, stamps, values)
 
     def push_rest(
         self, position: int, channels: IntArray, scales: FloatArray, stamps: IntArray, values: FloatArray
