@@ -9,14 +9,14 @@ is not initialised by Fast CDR and is never compared.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from mmap import mmap
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inertid_ros.core.compiled import brief, compiled
+from inertid_ros.core.compiled import brief, compiled, specialise
 from inertid_ros.core.records import FloatArray, IntArray
 
 ENCAPSULATION_SIZE = 4
@@ -112,13 +112,14 @@ class Layout:
     _words: WordArray
     _places: IntArray
     _numbers: WordArray
+    _read: Callable[..., bool]
 
     def read(self, data: bytes) -> bool:
         """Read a message into `stamps` and `fields`, if it differs from the one learnt from only in these."""
         if len(data) != len(self._data):
             return False
         self._data[:] = data
-        return read_messages(self._copy, _START, self._words, self._places, self.stamps, self._numbers)
+        return self._read(self._copy, _START, self._words, self._places, self.stamps, self._numbers)
 
     def read_all(self, data: ByteArray, starts: IntArray) -> tuple[IntArray, Fields] | None:
         """Stamps and numbers of messages of this length, which begin at (N,) places; None if one does not match.
@@ -203,18 +204,21 @@ class LayoutReader:
         places = [self._order == ">", stamp[2], *(number for _, _, *pair in others for number in pair)]
         numbers = np.zeros(sum(widths), dtype=np.uint64)
         memory = bytearray(self._data)
+        stamps, copy, words = np.zeros(1, dtype=np.int64), view_bytes(memory), self._list_words()
+        numbered = np.array(places, dtype=np.int64)
         return Layout(
             strings=tuple(self._strings),
             names=tuple(self._strings[1:]),
             dtype=dtype,
             fixed=np.flatnonzero(np.frombuffer(self._mask, dtype=np.uint8)),
-            stamps=np.zeros(1, dtype=np.int64),
+            stamps=stamps,
             fields=_divide(numbers, widths, 1),
-            _copy=view_bytes(memory),
+            _copy=copy,
             _data=memoryview(memory),
-            _words=self._list_words(),
-            _places=np.array(places, dtype=np.int64),
+            _words=words,
+            _places=numbered,
             _numbers=numbers,
+            _read=specialise(read_messages, copy, _START, words, numbered, stamps, numbers),
         )
 
     def _list_words(self) -> WordArray:
