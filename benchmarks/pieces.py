@@ -23,7 +23,7 @@ from page import UnfinishedError, end_with_parent
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "test"))
 
-from conftest import claim_domain
+from support.domains import claim_domain
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ("inertid_ros/**/*.py", "config/**/*.yaml", "urdf/**/*")

@@ -47,6 +47,7 @@ _KERNELS = (
     "estimation/sensor_equation.py",
     "estimation/systematic.py",
     "estimation/tracking.py",
+    "input/arrivals.py",
     "input/base_tilt.py",
     "input/joint_clock.py",
     "input/joint_samples.py",

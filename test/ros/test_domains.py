@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 
-import conftest
 import pytest
 import rclpy
-from conftest import claim_domain
 from rclpy.context import Context
+from support import domains
+from support.domains import claim_domain
 
 
 def test_a_domain_in_which_somebody_is_is_left_to_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +18,7 @@ def test_a_domain_in_which_somebody_is_is_left_to_them(monkeypatch: pytest.Monke
     context = Context()
     rclpy.init(context=context, domain_id=domain)
     node = rclpy.create_node("somebody", context=context)
-    monkeypatch.setattr(conftest, "_turns", itertools.count(domain - 1))
+    monkeypatch.setattr(domains, "_turns", itertools.count(domain - 1))
     with claim_domain() as another:
         assert another != domain
     node.destroy_node()

@@ -66,7 +66,8 @@ class Arrived(NamedTuple):
     marks: FloatArray
 
 
-_NO_STATES, _NO_READINGS = np.empty((0, 0)), np.empty((0, 0))
+_NOTHING = np.empty((0, 0))
+"""Stands for what a message does not have."""
 
 
 def make_arrived(width: int) -> Arrived:
@@ -82,10 +83,10 @@ def make_message(
 ) -> Message | None:
     """One sample as the kernel takes it; None for several, and for arrays that are not as it must have them."""
     if positions is None:
-        positions = velocities = _NO_STATES
+        positions = velocities = _NOTHING
     elif velocities is None:
         velocities = positions[:0]
-    message = Message(stamps, positions, velocities, _NO_READINGS if readings is None else readings)
+    message = Message(stamps, positions, velocities, _NOTHING if readings is None else readings)
     is_plain = all(
         array.flags.c_contiguous and array.dtype == (np.int64 if array is stamps else np.float64) for array in message
     )
